@@ -1,0 +1,65 @@
+# Every target makes the environment it needs, once; a second run starts at once.
+# PYTHON chooses the interpreter for new environments: make test PYTHON=python3.13
+
+PYTHON ?= python3
+VENV := .venv
+BENCH := .venv-bench
+PIP_INSTALL := -m pip install --quiet --quiet --disable-pip-version-check
+INSTALL_SELF := $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+PACKAGE := pyproject.toml src/commonplace/__about__.py
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help serve test lint format bench clean
+
+help: ## Say what there is
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+serve: $(VENV)/.package ## Show a recall at work, on a throw-away book (commonplace demo)
+	@$(VENV)/bin/commonplace demo
+
+test: lint ## Everything that must pass: lint, then all tests, the slow ones too
+	@printf 'Running the tests\n'
+	@$(VENV)/bin/python -m pytest -n auto --dist worksteal --hypothesis-profile ci
+
+lint: $(VENV)/.package ## ruff check, ruff format --check, mypy --strict src; changes nothing
+	@printf 'Checking style\n'
+	@$(VENV)/bin/ruff check .
+	@$(VENV)/bin/ruff format --check .
+	@printf 'Checking types\n'
+	@$(VENV)/bin/mypy --strict src
+
+format: $(VENV)/.package ## Rewrite the files the way lint wants them
+	@$(VENV)/bin/ruff check --fix .
+	@$(VENV)/bin/ruff format .
+
+bench: $(BENCH)/.package ## Measure against the peers, in an environment of its own (bench/speed.py)
+	@printf 'Running the benchmarks\n'
+	@$(BENCH)/bin/python bench/speed.py
+
+clean: ## Remove the environments, caches and build output; books stay
+	rm -rf $(VENV) $(BENCH) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# A new list of packages makes a new environment: what is no longer listed must not linger and hide a gap.
+$(VENV)/.packages: requirements/dev.txt
+	@printf 'Making %s (once; under a minute)\n' $(VENV)
+	@$(PYTHON) -m venv --clear $(VENV)
+	@$(VENV)/bin/python $(PIP_INSTALL) -r requirements/dev.txt
+	@touch $@
+
+$(BENCH)/.packages: requirements/bench.txt
+	@printf 'Making %s (once; a few minutes)\n' $(BENCH)
+	@$(PYTHON) -m venv --clear $(BENCH)
+	@$(BENCH)/bin/python $(PIP_INSTALL) -r requirements/bench.txt
+	@touch $@
+
+$(VENV)/.package: $(VENV)/.packages $(PACKAGE)
+	@printf 'Installing commonplace, editable, in %s\n' $(VENV)
+	@$(VENV)/bin/python $(INSTALL_SELF)
+	@touch $@
+
+$(BENCH)/.package: $(BENCH)/.packages $(PACKAGE)
+	@printf 'Installing commonplace, editable, in %s\n' $(BENCH)
+	@$(BENCH)/bin/python $(INSTALL_SELF)
+	@touch $@

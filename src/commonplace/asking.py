@@ -1,0 +1,139 @@
+"""A recall from end to end, but for the store's part: what to ask, whom to pick, what to answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from .recall import analyze, pack, rank, receipt, verdict, weigh
+from .recall.background import Background
+from .recall.distinct import distinct
+from .recall.types import Candidates, Floats, Part, Probe
+from .store import memories, trace
+from .store.base import Found, Row
+from .store.conditions import Selection
+from .values import KINDS, Hit, Order, Recall, Score
+
+_SPARE = 3
+"""Fetch this many times k, so that duplicates and rows that a filter refuses leave enough."""
+_UNRATED: Row = ("", 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What a caller asked for, checked."""
+
+    query: str
+    k: int
+    max_tokens: int | None
+    threshold: float
+    order: Order
+    now: int
+    selection: Selection
+
+
+@dataclass(slots=True)
+class Chooser:
+    """Picks the candidates that are worth fetching, and keeps what it thought of each."""
+
+    background: Background
+    threshold: float
+    most: int
+    judgement: rank.Judgement = field(init=False)
+
+    def __call__(self, candidates: Candidates) -> npt.NDArray[np.intp]:
+        self.judgement = rank.judge(candidates, self.background)
+        relevance = self.judgement.relevance
+        order = np.argsort(-relevance, kind="stable")[: self.most]
+        return order[relevance[order] >= self.threshold]
+
+
+def chooser(request: Request, background: Background) -> Chooser:
+    """The chooser for a request."""
+    return Chooser(background, request.threshold, max(_SPARE * request.k, 20))
+
+
+def probe(request: Request, vector: Floats | None, *, depth: int) -> Probe:
+    """The question as both indexes understand it."""
+    selection = request.selection
+    past = selection.as_of is not None
+    return Probe(
+        vector=vector,
+        terms=analyze.query_terms(request.query),
+        depth=max(depth, 2 * request.k),
+        # Of the past, the rows alone know what had ended by then.
+        now=0 if past else request.now,
+        superseded=past or selection.superseded,
+        kinds=tuple(KINDS.index(kind) for kind in selection.kinds),  # type: ignore[arg-type]  # checked
+        labels=tuple(trace.tag_hash(tag) for tag in selection.tags),
+        within=_hashed(selection),
+    )
+
+
+def _hashed(selection: Selection) -> tuple[tuple[Part, tuple[int, ...]], ...]:
+    within = selection.within
+    if within is None:
+        return ()
+    parts: tuple[tuple[Part, tuple[str, ...] | None], ...] = (
+        ("user", within.users),
+        ("agent", within.agents),
+        ("session", within.sessions),
+    )
+    shared = (0,) if within.shared else ()
+    return tuple(
+        (part, (*shared, *(trace.name_hash(name) for name in names)))
+        for part, names in parts
+        if names is not None
+    )
+
+
+def assemble(request: Request, found: Found, judgement: rank.Judgement) -> Recall:
+    """The answer from the rows that were fetched: weighed, without repeats, within the budget."""
+    hits = [
+        _hit(row, int(position), judgement, found.uses, request.now)
+        for position, row in zip(found.positions, found.rows, strict=True)
+    ]
+    ranked = sorted(range(len(hits)), key=lambda i: (-hits[i].score, hits[i].memory.id))
+    kept = distinct([hits[i].memory.text for i in ranked], found.vectors[ranked])
+    shown, avoid = _apart([hits[ranked[i]] for i in kept], request)
+    packed = pack.pack(shown, avoid, max_tokens=request.max_tokens, order=request.order)
+    return Recall(
+        query=request.query,
+        text=packed.text,
+        hits=_ordered(packed.hits, request.order),
+        avoid=packed.avoid,
+        coverage=verdict.coverage(found.candidates, judgement, request.threshold),
+        tokens=packed.tokens,
+        receipt=receipt.make([hit.memory.id for hit in (*packed.hits, *packed.avoid)]),
+    )
+
+
+def _hit(row: Row, position: int, judgement: rank.Judgement, uses: dict[str, Row], now: int) -> Hit:
+    memory = memories.decode(row)
+    _, used, ignored, wrong, *_ = uses.get(memory.id, _UNRATED)
+    age = (now - memories.said_at(row)) / 1e6
+    parts = Score(
+        meaning=float(judgement.meaning[position]),
+        words=float(judgement.words[position]),
+        relevance=float(judgement.relevance[position]),
+        recency=weigh.recency(memory.kind, age),
+        strength=weigh.strength(memory.importance, used=used, ignored=ignored, wrong=wrong),
+    )
+    return Hit(memory=memory, score=weigh.score(parts.relevance, parts.recency, parts.strength), parts=parts)
+
+
+def _apart(hits: list[Hit], request: Request) -> tuple[list[Hit], list[Hit]]:
+    """Failures warn; they stand among the hits only when they were asked for."""
+    if "failure" in request.selection.kinds:
+        return hits[: request.k], []
+    shown = [hit for hit in hits if hit.memory.kind != "failure"]
+    avoid = [hit for hit in hits if hit.memory.kind == "failure"]
+    return shown[: request.k], avoid[: request.k]
+
+
+def _ordered(hits: tuple[Hit, ...], order: Order) -> tuple[Hit, ...]:
+    if order == "relevance":
+        return hits
+    return tuple(sorted(hits, key=lambda hit: (hit.memory.said_at, hit.memory.id)))

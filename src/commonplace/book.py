@@ -1,0 +1,421 @@
+"""Book: the verbs. The only orchestrator; everything that it calls does one thing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from os import PathLike
+from pathlib import Path
+from types import EllipsisType, TracebackType
+from typing import Literal, overload
+
+from . import asking, checks, drafts, filters, forgetting, listing, portable, revising, times
+from .canvas import Canvas
+from .core import Core
+from .errors import InvalidInput, NotFound
+from .kv import KeyValue
+from .recall import rank, receipt
+from .recall.types import Floats
+from .store import entries, files, memories, messages, spaces
+from .store.base import Row, Tx
+from .store.conditions import Selection, compile_where, is_plain
+from .transcript import Transcript
+from .values import (
+    SIGNALS,
+    Check,
+    Content,
+    Draft,
+    Forgotten,
+    Json,
+    Kind,
+    Memory,
+    Order,
+    Page,
+    Recall,
+    Revision,
+    Scope,
+    Signal,
+    Stats,
+    Within,
+)
+
+# Inside the class, `list` is the verb.
+Memories = list[Memory]
+Revisions = list[Revision]
+Names = list[str]
+Rows = list[Row]
+Vector = Sequence[float] | Floats
+
+
+class Book:
+    """A shared, persistent memory: one space of one store. Made by `commonplace.open`; safe between threads."""
+
+    def __init__(self, core: Core, space: str) -> None:
+        self._core = core
+        self._store = core.store
+        self._settings = core.settings
+        self._name = checks.name(space, "space")
+        self._number: int | None = None
+        if self._name.startswith(spaces.RESERVED):
+            raise InvalidInput(f"names of spaces do not begin with {spaces.RESERVED!r}")
+
+    @property
+    def space(self) -> str:
+        """The name of the space: no verb of this book reaches beyond it."""
+        return self._name
+
+    def in_space(self, space: str) -> Book:
+        """The same store behind another wall."""
+        return Book(self._core, space)
+
+    @overload
+    def remember(
+        self,
+        content: str | bytes | dict[str, Json] | Draft,
+        *,
+        kind: Kind = "note",
+        tags: Sequence[str] = (),
+        metadata: Mapping[str, Json] | None = None,
+        importance: float = 0.5,
+        scope: Scope | None = None,
+        source: str | None = None,
+        said_at: datetime | None = None,
+        ttl: float | None = None,
+        text: str | None = None,
+        mime: str | None = None,
+        id: str | None = None,
+        vector: Vector | None = None,
+        supersedes: Sequence[str] = (),
+        reason: str | None = None,
+    ) -> Memory: ...
+
+    @overload
+    def remember(
+        self,
+        content: Sequence[str | bytes | dict[str, Json] | Draft],
+        *,
+        kind: Kind = "note",
+        tags: Sequence[str] = (),
+        metadata: Mapping[str, Json] | None = None,
+        importance: float = 0.5,
+        scope: Scope | None = None,
+        source: str | None = None,
+        said_at: datetime | None = None,
+        ttl: float | None = None,
+        text: str | None = None,
+        mime: str | None = None,
+        id: str | None = None,
+        vector: Vector | None = None,
+        supersedes: Sequence[str] = (),
+        reason: str | None = None,
+    ) -> Memories: ...
+
+    def remember(
+        self,
+        content: str | bytes | dict[str, Json] | Draft | Sequence[str | bytes | dict[str, Json] | Draft],
+        *,
+        kind: Kind = "note",
+        tags: Sequence[str] = (),
+        metadata: Mapping[str, Json] | None = None,
+        importance: float = 0.5,
+        scope: Scope | None = None,
+        source: str | None = None,
+        said_at: datetime | None = None,
+        ttl: float | None = None,
+        text: str | None = None,
+        mime: str | None = None,
+        id: str | None = None,
+        vector: Vector | None = None,
+        supersedes: Sequence[str] = (),
+        reason: str | None = None,
+    ) -> Memory | Memories:
+        """Remember a content, or each of a list; when this returns, all of it is on disk, or none.
+
+        A list means many, and the options then apply to each of its plain contents; a Draft brings its own.
+        A JSON list to be kept as one memory is `Draft(content=[…])`. Bytes are stored whole and found by
+        the `text` given with them. An `id` that is taken raises Conflict. `supersedes` closes older
+        memories: they leave recall, keep their history, and point to the new one.
+        """
+        options = Draft(
+            content="", kind=kind, tags=tags, metadata=metadata or {}, importance=importance,
+            scope=scope or Scope(), source=source, said_at=said_at, ttl=ttl, text=text, mime=mime, id=id,
+            vector=vector, supersedes=supersedes, reason=reason,
+        )  # fmt: skip
+        wanted = drafts.expand(content, options)
+        identity, now = self._core.identity(), times.now()
+        records = [drafts.record(draft, settings=self._settings, now=now) for draft in wanted]
+        given = [
+            None if draft.vector is None else checks.vector(draft.vector, identity.dimension)
+            for draft in wanted
+        ]
+        records = drafts.embedded(records, given, self._core.embedder)
+        space = self._space()
+
+
+        def work(tx: Tx) -> Rows:
+            self._core.ensure_generation(tx)
+            return memories.insert(tx, space, records, now=now)
+
+        stored = [memories.decode(row) for row in self._store.write(work)]
+        return stored if isinstance(content, (list, tuple)) else stored[0]
+
+    def recall(
+        self,
+        query: str,
+        *,
+        k: int = 10,
+        max_tokens: int | None = 2000,
+        within: Within | Scope | None = None,
+        filter: Mapping[str, object] | None = None,
+        kinds: Sequence[str] | None = None,
+        tags: Sequence[str] | None = None,
+        threshold: float | None = None,
+        order: Order = "relevance",
+        as_of: datetime | None = None,
+        superseded: bool = False,
+        vector: Vector | None = None,
+    ) -> Recall:
+        """Recall what bears on the query, the best first; an empty answer means that nothing does.
+
+        `threshold` is a probability: 0 switches the cut-off off, None takes the calibrated default. The
+        answer's text never has more than `max_tokens` tokens. `order="time"` gives the same memories oldest
+        first. `as_of` answers as the book stood at that moment. A `vector` replaces the query's own.
+        """
+        now = times.now()
+        selection = self._selection(
+            filter=filter, within=within, kinds=kinds, tags=tags, superseded=superseded, as_of=as_of
+        )
+        request = asking.Request(
+            query=checks.text(query, "query", limit=self._settings.max_text_bytes),
+            k=checks.count(k, "k", least=1, most=10_000),
+            max_tokens=None if max_tokens is None else checks.count(max_tokens, "max_tokens"),
+            threshold=rank.THRESHOLD if threshold is None else checks.importance(threshold),
+            order=checks.order(order),
+            now=now,
+            selection=selection,
+        )
+        identity = self._core.identity()
+        probe = asking.probe(request, self._query_vector(query, vector), depth=self._settings.candidates)
+        chooser = asking.chooser(request, identity.background)
+        space = self._space()
+        found = self._store.search(
+            space,
+            probe,
+            compile_where(space, selection, now=now),
+            chooser,
+            narrow=not is_plain(selection),
+            as_of=selection.as_of,
+        )
+        return asking.assemble(request, found, chooser.judgement)
+
+    def get(self, id: str, *, version: int | None = None) -> Memory:
+        """The memory as it stands, or as it was at a version; NotFound if there is none."""
+        space, name, now = self._space(), checks.name(id, "id"), times.now()
+        if version is None:
+            return memories.decode(self._store.read(lambda tx: memories.current(tx, space, name, now=now)))
+        number = checks.count(version, "version", least=1)
+        return memories.decode(self._store.read(lambda tx: memories.version(tx, space, name, number)))
+
+    def list(
+        self,
+        *,
+        filter: Mapping[str, object] | None = None,
+        within: Within | Scope | None = None,
+        kinds: Sequence[str] | None = None,
+        tags: Sequence[str] | None = None,
+        superseded: bool = False,
+        order: Literal["newest", "oldest"] = "newest",
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page:
+        """One page of memories by when they were said; its `cursor` fetches the next page."""
+        selection = self._selection(
+            filter=filter, within=within, kinds=kinds, tags=tags, superseded=superseded
+        )
+        where = compile_where(self._space(), selection, now=times.now())
+        newest, after = listing.newest_first(order), listing.after(cursor, order)
+        most = checks.count(limit, "limit", least=1, most=10_000)
+        rows = self._store.read(
+            lambda tx: memories.page(tx, where, newest=newest, limit=most + 1, after=after)
+        )
+        return listing.page(rows, most, order)
+
+    def revise(
+        self,
+        id: str,
+        content: Content | EllipsisType = ...,
+        *,
+        kind: Kind | EllipsisType = ...,
+        tags: Sequence[str] | EllipsisType = ...,
+        metadata: Mapping[str, Json] | EllipsisType = ...,
+        importance: float | EllipsisType = ...,
+        source: str | None | EllipsisType = ...,
+        said_at: datetime | EllipsisType = ...,
+        ttl: float | None | EllipsisType = ...,
+        text: str | EllipsisType = ...,
+        mime: str | EllipsisType = ...,
+        vector: Vector | EllipsisType = ...,
+        reason: str | None = None,
+        if_version: int | None = None,
+    ) -> Memory:
+        """Give a memory a new version; what is not named stays, and the old version is kept.
+
+        `if_version` is the version that the change was made for: Conflict if another came first.
+        """
+        change = revising.Change(
+            content=content, kind=kind, tags=tags, metadata=metadata, importance=importance, source=source,
+            said_at=said_at, ttl=ttl, text=text, mime=mime, vector=vector, reason=reason,
+        )  # fmt: skip
+        space, name, expected = self._space(), checks.name(id, "id"), checks.version(if_version)
+        return revising.revise(self._core, space, name, change, expected)
+
+    def forget(
+        self,
+        id: str | Sequence[str] | None = None,
+        *,
+        scope: Scope | None = None,
+        filter: Mapping[str, object] | None = None,
+        kinds: Sequence[str] | None = None,
+        tags: Sequence[str] | None = None,
+        everything: bool = False,
+        dry_run: bool = False,
+    ) -> Forgotten:
+        """Remove memories with all their versions, vectors and words, and say what was removed.
+
+        Name ids, or select by scope, filter, kinds and tags together; `everything=True` empties the space,
+        key-value entries, canvases and transcripts too. `dry_run` only says what would go.
+        """
+        selection = self._selection(
+            filter=filter, within=scope and checks.only(scope), kinds=kinds, tags=tags, superseded=True, expired=True
+        )
+        wanted = forgetting.Wanted(
+            ids=None if id is None else checks.names([id] if isinstance(id, str) else id, "id"),
+            selection=selection,
+            everything=everything,
+        )
+        forgetting.ensure_one_way(wanted)
+        space = self._space()
+        if dry_run:
+            return self._store.read(lambda tx: forgetting.preview(tx, space, wanted))
+        return self._store.write(lambda tx: forgetting.forget(tx, space, wanted))
+
+    def history(self, id: str) -> Revisions:
+        """Every version of a memory, oldest first: what was done, when and why."""
+        space, name = self._space(), checks.name(id, "id")
+        rows = self._store.read(lambda tx: memories.history(tx, space, name))
+        return [memories.decode_revision(row) for row in rows]
+
+    def feedback(self, target: str, signal: Signal) -> int:
+        """Tell whether what was recalled was used, ignored or wrong; returns how many memories learned it.
+
+        `target` is a memory's id, or the receipt of a recall, which stands for all that it returned.
+        """
+        if signal not in SIGNALS:
+            raise InvalidInput(f"unknown signal {signal!r}; known: {', '.join(SIGNALS)}")
+        name = checks.text(target, "target", limit=1_000_000)
+        ids = receipt.read(name) if name.startswith(receipt.PREFIX) else (checks.name(name, "target"),)
+        space, now = self._space(), times.now()
+        touched = self._store.write(lambda tx: memories.feedback(tx, space, ids, signal, now=now))
+        if not touched and not name.startswith(receipt.PREFIX):
+            raise NotFound(f"no memory with id {target!r} in this space")
+        return touched
+
+    def kv(self, namespace: str) -> KeyValue:
+        """Plain key-value state under a name."""
+        return KeyValue(self._store, self._space, namespace, self._settings)
+
+    def canvas(self, name: str) -> Canvas:
+        """Text files that agents write together."""
+        return Canvas(self._store, self._space, name, self._settings)
+
+    def transcript(self, session: str) -> Transcript:
+        """The messages of one conversation."""
+        return Transcript(self._store, self._space, session, self._settings)
+
+    def namespaces(self) -> Names:
+        """The key-value namespaces that hold anything."""
+        space = self._space()
+        return self._store.read(lambda tx: entries.namespaces(tx, space, now=times.now()))
+
+    def canvases(self) -> Names:
+        """The canvases that hold a file."""
+        space = self._space()
+        return self._store.read(lambda tx: files.canvases(tx, space))
+
+    def transcripts(self) -> Names:
+        """The sessions that have a transcript."""
+        space = self._space()
+        return self._store.read(lambda tx: messages.sessions(tx, space))
+
+    def stats(self) -> Stats:
+        """How much the space holds, and with what."""
+        space, identity = self._space(), self._core.identity()
+        return self._store.read(lambda tx: listing.stats(tx, space, self._name, identity, self._store))
+
+    def check(self, *, deep: bool = False) -> Check:
+        """Verify the store and that recall works; `deep` compares every index with the rows."""
+        found = self._store.check(deep=deep)
+        self._core.identity()
+        return found
+
+    def export(self, *, vectors: bool = False) -> Iterator[dict[str, Json]]:
+        """Everything in the space as JSON-able records that `load` takes back without loss."""
+        return portable.export(self._store, self._space(), self._name, vectors=vectors)
+
+    def load(self, records: Iterable[Mapping[str, Json]]) -> int:
+        """Take in what `export` gave, all or nothing; what is there already is left alone. Returns how many."""
+        return portable.load(self._core, self._space(), records)
+
+    def backup(self, path: str | PathLike[str]) -> None:
+        """Copy the whole store, every space, to a new file while it is in use."""
+        self._store.backup(Path(path))
+
+    def close(self) -> None:
+        """Release the store for every book on it; closing twice is harmless."""
+        self._store.close()
+
+    def __enter__(self) -> Book:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Book {self._core.where} space={self._name!r}>"
+
+    def _space(self) -> int:
+        """The space's number, made on first use."""
+        if self._number is None:
+            number = self._store.read(lambda tx: spaces.find(tx, self._name))
+            self._number = number or self._store.write(lambda tx: spaces.number(tx, self._name))
+        return self._number
+
+    def _selection(
+        self,
+        *,
+        filter: Mapping[str, object] | None,
+        within: Within | Scope | None,
+        kinds: Sequence[str] | None,
+        tags: Sequence[str] | None,
+        superseded: bool,
+        expired: bool = False,
+        as_of: datetime | None = None,
+    ) -> Selection:
+        return Selection(
+            filter=filters.parse(filter),
+            within=checks.within(within),
+            kinds=checks.kinds(kinds),
+            tags=checks.names(tags, "tags"),
+            superseded=superseded,
+            expired=expired,
+            as_of=None if as_of is None else times.to_micros(as_of),
+        )
+
+    def _query_vector(self, query: str, given: Vector | None) -> Floats | None:
+        if given is not None:
+            return checks.vector(given, self._core.identity().dimension)
+        if not query.strip():
+            raise InvalidInput("the query is empty: ask a question, or use list() to see what is there")
+        return drafts.embed_query(self._core.embedder, query)

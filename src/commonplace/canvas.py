@@ -1,0 +1,130 @@
+"""Canvas: named text files that agents write together, every revision kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from . import checks, patch, times
+from .errors import Conflict, InvalidInput
+from .settings import Settings
+from .store import files
+from .store.base import Store, Tx
+from .values import File
+
+
+class Canvas:
+    """One canvas of a space. Made by `Book.canvas`."""
+
+    def __init__(self, store: Store, space: Callable[[], int], name: str, settings: Settings) -> None:
+        self._store = store
+        self._space = space
+        self._name = checks.name(name, "canvas name")
+        self._limit = settings.max_content_bytes
+
+    def write(
+        self, path: str, content: str, *, author: str | None = None, if_version: int | None = None
+    ) -> File:
+        """Write a file as its next revision; `if_version=0` only if there is no such file."""
+        text = checks.text(content, "content", limit=self._limit)
+        return self._put(path, text, author, if_version)
+
+    def delete(self, path: str, *, author: str | None = None, if_version: int | None = None) -> File:
+        """Delete a file; its revisions stay readable by number. NotFound if there is no such file."""
+        return self._put(path, None, author, if_version)
+
+    def read(self, path: str, revision: int | None = None) -> str:
+        """The text of a file, or of one of its revisions."""
+        return self.file(path, revision).content
+
+    def file(self, path: str, revision: int | None = None) -> File:
+        """A file with its revision number, time and author."""
+        space, place = self._space(), checked_path(path)
+        number = None if revision is None else checks.count(revision, "revision", least=1)
+        return self._store.read(lambda tx: files.revision(tx, space, self._name, place, number))
+
+    def files(self) -> dict[str, int]:
+        """The files that stand and the revision that each is at, by path."""
+        space = self._space()
+        return self._store.read(lambda tx: files.standing(tx, space, self._name))
+
+    def revisions(self, path: str) -> list[File]:
+        """Every revision of a file, oldest first."""
+        space, place = self._space(), checked_path(path)
+        return self._store.read(lambda tx: files.revisions(tx, space, self._name, place))
+
+    def diff(self, path: str, old: int, new: int | None = None) -> str:
+        """A unified diff from one revision to another, or to the newest; `apply` accepts it."""
+        return patch.diff(self.read(path, old), self.read(path, new), path, path)
+
+    def apply(
+        self, text: str, *, author: str | None = None, if_version: int | Mapping[str, int] | None = None
+    ) -> list[File]:
+        """Apply a unified diff over one or several files, all or nothing, its context checked.
+
+        StalePatch says which line no longer reads as the patch expects. `if_version` is the revision that
+        the patched file must be at, or a mapping of paths to revisions.
+        """
+        space = self._space()
+        checks.text(text, "patch", limit=self._limit)
+        signed = checks.optional_name(author, "author")
+        return self._store.write(lambda tx: self._applied(tx, space, text, signed, if_version))
+
+    def _put(self, path: str, text: str | None, author: str | None, if_version: int | None) -> File:
+        space, place = self._space(), checked_path(path)
+        signed, expected = checks.optional_name(author, "author"), checks.version(if_version)
+        return self._store.write(
+            lambda tx: files.write(
+                tx, space, self._name, place, text, author=signed, now=times.now(), if_version=expected
+            )
+        )
+
+    def _applied(
+        self,
+        tx: Tx,
+        space: int,
+        text: str,
+        author: str | None,
+        if_version: int | Mapping[str, int] | None,
+    ) -> list[File]:
+        def read(path: str) -> str | None:
+            newest = files.latest(tx, space, self._name, checked_path(path))
+            return None if newest is None or newest.deleted else newest.content
+
+        standing = files.standing(tx, space, self._name)
+        self._ensure_versions(text, if_version, standing)
+        now = times.now()
+        return [
+            files.write(
+                tx, space, self._name, checked_path(change.path), change.content,
+                author=author, now=now, if_version=None,
+            )
+            for change in patch.apply(text, read, current=standing)
+        ]  # fmt: skip
+
+    def _ensure_versions(
+        self, text: str, if_version: int | Mapping[str, int] | None, standing: Mapping[str, int]
+    ) -> None:
+        if if_version is None:
+            return
+        paths = [path for file in patch.parse(text) for path in file.paths]
+        if isinstance(if_version, int):
+            if len(paths) != 1:
+                raise InvalidInput("the patch changes several files: pass if_version as a mapping of paths")
+            if_version = {paths[0]: if_version}
+        for path, expected in if_version.items():
+            current = standing.get(path, 0)
+            if current != checks.version(expected):
+                raise Conflict(
+                    f"{path!r} is at revision {current}, not {expected}: read it again", current=current
+                )
+
+
+def checked_path(path: str) -> str:
+    """A relative path with forward slashes that stays inside its canvas."""
+    checked = checks.name(path, "path")
+    parts = checked.split("/")
+    if checked.startswith("/") or any(part in ("", ".", "..") for part in parts) or "\\" in checked:
+        raise InvalidInput(
+            f"path {path!r} must be relative, with forward slashes and no empty, . or .. parts"
+        )
+    return checked

@@ -1,0 +1,177 @@
+"""What a caller may pass: each check returns the value ready to store, or says what is wrong with it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from .errors import DimensionMismatch, InvalidInput, InvalidText, TooLarge
+from .recall.types import Floats
+from .values import KINDS, Json, Order, Scope, Within
+
+_LONGEST_NAME = 512
+_MOST_TAGS = 256
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_ESCAPED_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
+
+
+def text(value: object, what: str, *, limit: int) -> str:
+    """Text that any index and any JSON document can carry, within `limit` bytes of UTF-8."""
+    if not isinstance(value, str):
+        raise InvalidInput(f"{what} must be text, not {type(value).__name__}")
+    if "\0" in value:
+        raise InvalidText(f"{what} holds a NUL character at position {value.index(chr(0))}: remove it")
+    # Only a text that could be too long is encoded for its size; the encoding also finds surrogates.
+    try:
+        size = len(value.encode())
+    except UnicodeEncodeError as error:
+        raise InvalidText(
+            f"{what} holds a lone surrogate at position {error.start}: it is no valid Unicode text"
+        ) from error
+    if size > limit:
+        raise TooLarge(f"{what} has {size:,} bytes, the limit is {limit:,}: store a summary, or split it")
+    return value
+
+
+def name(value: object, what: str) -> str:
+    """A short name: not empty, one line, without control characters."""
+    checked = text(value, what, limit=_LONGEST_NAME)
+    if not checked.strip():
+        raise InvalidInput(f"{what} is empty")
+    if _CONTROL.search(checked):
+        raise InvalidText(f"{what} holds a control character: {checked!r}")
+    return checked
+
+
+def optional_name(value: object, what: str) -> str | None:
+    """A short name, or None."""
+    return None if value is None else name(value, what)
+
+
+def kind(value: str) -> str:
+    """One of the kinds."""
+    if value not in KINDS:
+        raise InvalidInput(f"unknown kind {value!r}; known: {', '.join(KINDS)}")
+    return value
+
+
+def tags(values: Iterable[str]) -> tuple[str, ...]:
+    """Tags without repeats, in the order given."""
+    if isinstance(values, str):
+        raise InvalidInput(f"tags are a list of texts, not the text {values!r}: pass [{values!r}]")
+    checked = tuple(dict.fromkeys(name(value, "a tag") for value in values))
+    if len(checked) > _MOST_TAGS:
+        raise TooLarge(f"{len(checked)} tags, the limit is {_MOST_TAGS}")
+    return checked
+
+
+def names(values: Iterable[str] | None, what: str) -> tuple[str, ...]:
+    """A list of short names; None is none of them."""
+    if isinstance(values, str):
+        raise InvalidInput(f"{what} are a list of texts, not the text {values!r}: pass [{values!r}]")
+    return () if values is None else tuple(name(value, what) for value in values)
+
+
+def kinds(values: Iterable[str] | None) -> tuple[str, ...]:
+    """A list of kinds; None is none of them."""
+    return tuple(kind(value) for value in names(values, "kinds"))
+
+
+def importance(value: float) -> float:
+    """A number from 0 to 1."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
+        raise InvalidInput(f"importance is a number from 0 to 1, not {value!r}")
+    return float(value)
+
+
+def scope(value: object) -> Scope:
+    """A scope whose parts are names."""
+    if not isinstance(value, Scope):
+        raise InvalidInput(f"scope must be a commonplace.Scope, not {type(value).__name__}")
+    optional_name(value.user, "scope.user")
+    optional_name(value.agent, "scope.agent")
+    optional_name(value.session, "scope.session")
+    return value
+
+
+def within(value: Within | Scope | None) -> Within | None:
+    """Where to look; a Scope means its own parts and what is shared with everybody."""
+    if value is None:
+        return None
+    if isinstance(value, Scope):
+        parts = (None if part is None else (part,) for part in (value.user, value.agent, value.session))
+        users, agents, sessions = parts
+        value = Within(users=users, agents=agents, sessions=sessions)
+    if not isinstance(value, Within):
+        raise InvalidInput(f"within must be a commonplace.Within or Scope, not {type(value).__name__}")
+    for part in (value.users, value.agents, value.sessions):
+        names(part, "within")
+    return value
+
+
+def only(value: Scope) -> Within:
+    """Exactly the memories of a scope: nothing that is shared with others."""
+    checked = within(scope(value))
+    if checked is None or value == Scope():
+        raise InvalidInput("the scope names no user, agent or session")
+    return replace(checked, shared=False)
+
+
+def order(value: str) -> Order:
+    """How an answer is ordered."""
+    if value not in ("relevance", "time"):
+        raise InvalidInput(f"order is 'relevance' or 'time', not {value!r}")
+    return value  # type: ignore[return-value]  # the line above narrows it for readers, not for mypy
+
+
+def json_text(value: object, what: str, *, limit: int) -> str:
+    """A value as compact JSON text; refuses what JSON cannot say."""
+    try:
+        encoded = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInput(f"{what} is not plain JSON: {error}") from error
+    if "\\u0000" in encoded and _ESCAPED_NUL.search(encoded):
+        raise InvalidText(f"{what} holds a NUL character: remove it")
+    return text(encoded, what, limit=limit)
+
+
+def metadata(value: Mapping[str, Json] | None, *, limit: int) -> str:
+    """A mapping of texts to JSON values, as JSON text."""
+    if not value:
+        if value is None or isinstance(value, Mapping):
+            return "{}"
+        raise InvalidInput(f"metadata must be a mapping, not {type(value).__name__}")
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        raise InvalidInput("metadata must be a mapping whose keys are texts")
+    return json_text(dict(value), "metadata", limit=limit)
+
+
+def vector(values: Sequence[float] | Floats, dimension: int) -> Floats:
+    """A unit vector of the book's dimension; zeros stay zeros."""
+    try:
+        row = np.asarray(values, np.float32)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"a vector is a sequence of numbers: {error}") from error
+    if row.shape != (dimension,):
+        raise DimensionMismatch(f"the vector has shape {row.shape}, the book's vectors have {dimension} numbers")
+    length = float(np.linalg.norm(row))
+    if not np.isfinite(length):
+        raise InvalidInput("the vector holds a number that is not finite")
+    return row / np.float32(length) if length else row
+
+
+def count(value: int, what: str, *, least: int = 0, most: int = 2**53) -> int:
+    """A whole number between two bounds."""
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        bounds = f"from {least} to {most:,}" if most < 2**53 else f"of at least {least}"
+        raise InvalidInput(f"{what} is a whole number {bounds}, not {value!r}")
+    return value
+
+
+def version(value: int | None) -> int | None:
+    """An expected version; 0 means that nothing stands there yet."""
+    return None if value is None else count(value, "if_version")

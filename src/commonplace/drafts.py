@@ -1,0 +1,142 @@
+"""From what a caller gives to what the store writes: checked, rendered as text, ready to embed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from . import checks, times
+from .embed.base import Embedder
+from .errors import EmbedderFailed, InvalidInput
+from .ids import new_id
+from .recall.types import Floats
+from .settings import Settings
+from .store import trace
+from .store.memories import Record
+from .values import BINARY, JSON, TEXT, Content, Draft, Json
+
+_DEEPEST = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Body:
+    """A content in the form that it is stored in, with the text that stands for it in search."""
+
+    form: str
+    mime: str
+    text: str
+    content: str | bytes | None
+
+
+def body(content: Content, *, text: str | None, mime: str | None, settings: Settings) -> Body:
+    """Check a content and render it: text as it is, JSON as lines, bytes by the text given with them."""
+    shown = None if text is None else checks.text(text, "text", limit=settings.max_text_bytes)
+    kind = checks.optional_name(mime, "mime")
+    if isinstance(content, str):
+        stored = checks.text(content, "content", limit=settings.max_text_bytes)
+        different = shown is not None and shown != stored
+        return Body(
+            form="text", mime=kind or TEXT, text=stored if shown is None else shown,
+            content=stored if different else None,
+        )  # fmt: skip
+    if isinstance(content, (bytes, bytearray, memoryview)):
+        return _bytes_body(bytes(content), shown, kind or BINARY, settings)
+    if isinstance(content, (dict, list)):
+        encoded = checks.json_text(content, "content", limit=settings.max_text_bytes)
+        rendered = shown if shown is not None else "\n".join(_lines(content))
+        return Body(form="json", mime=kind or JSON, text=rendered, content=encoded)
+    raise InvalidInput(f"content must be text, bytes, or a JSON object or list, not {type(content).__name__}")
+
+
+def _bytes_body(content: bytes, shown: str | None, mime: str, settings: Settings) -> Body:
+    if len(content) > settings.max_content_bytes:
+        raise checks.TooLarge(
+            f"content has {len(content):,} bytes, the limit is {settings.max_content_bytes:,}: keep it elsewhere"
+        )
+    return Body(form="bytes", mime=mime, text=shown or "", content=content)
+
+
+def _lines(value: Json, path: str = "", depth: int = 0) -> list[str]:
+    """JSON as lines of `path: value`, so that words in keys and in values are both found."""
+    if depth > _DEEPEST:
+        raise InvalidInput(f"content is nested deeper than {_DEEPEST} levels")
+    if isinstance(value, dict):
+        parts = [(f"{path}.{key}" if path else key, item) for key, item in value.items()]
+    elif isinstance(value, list):
+        parts = [(path, item) for item in value]
+    else:
+        shown = value if isinstance(value, str) else json.dumps(value)
+        return [f"{path}: {shown}" if path else shown]
+    return [line for name, item in parts for line in _lines(item, name, depth + 1)]
+
+
+def expand(content: object, options: Draft) -> list[Draft]:
+    """One draft for each content: a Draft as it is, anything else with the options."""
+    contents = content if isinstance(content, (list, tuple)) else [content]
+    if isinstance(content, (list, tuple)) and (options.id is not None or options.vector is not None):
+        raise InvalidInput("id and vector belong to one memory: for many, pass Drafts that have their own")
+    return [each if isinstance(each, Draft) else replace(options, content=each) for each in contents]
+
+
+def record(draft: Draft, *, settings: Settings, now: int) -> Record:
+    """The record of a draft, all but its vector."""
+    made = body(draft.content, text=draft.text, mime=draft.mime, settings=settings)
+    tags = checks.tags(draft.tags)
+    return Record(
+        id=new_id() if draft.id is None else checks.name(draft.id, "id"),
+        kind=checks.kind(draft.kind),
+        form=made.form,
+        mime=made.mime,
+        text=made.text,
+        content=made.content,
+        tags=tags,
+        metadata=checks.metadata(draft.metadata, limit=settings.max_text_bytes),
+        importance=checks.importance(draft.importance),
+        scope=checks.scope(draft.scope),
+        source=checks.optional_name(draft.source, "source"),
+        said_at=now if draft.said_at is None else times.to_micros(draft.said_at),
+        created_at=now,
+        expires_at=times.until(now, draft.ttl),
+        vector=None,
+        terms=trace.terms(made.text, tags),
+        reason=None if draft.reason is None else checks.text(draft.reason, "reason", limit=10_000),
+        supersedes=checks.names(draft.supersedes, "supersedes"),
+    )
+
+
+def embedded(records: list[Record], given: list[Floats | None], embedder: Embedder) -> list[Record]:
+    """The records with their vectors: the caller's where given, else the embedder's; none for no text."""
+    missing = [i for i, vector in enumerate(given) if vector is None and records[i].text.strip()]
+    vectors = dict(zip(missing, embed(embedder, [records[i].text for i in missing]), strict=True))
+    vectors.update((i, vector) for i, vector in enumerate(given) if vector is not None)
+    return [
+        replace(record, vector=trace.half(vectors[i])) if i in vectors else record
+        for i, record in enumerate(records)
+    ]
+
+
+def embed(embedder: Embedder, texts: list[str]) -> Floats:
+    """One row for each text, checked: a wrong shape or number never reaches the store."""
+    if not texts:
+        return np.empty((0, embedder.dimension), np.float32)
+    rows = np.asarray(embedder.embed(texts), np.float32)
+    if rows.shape != (len(texts), embedder.dimension):
+        raise EmbedderFailed(
+            f"embedder {embedder.name} gave shape {rows.shape} for {len(texts)} texts,"
+            f" expected ({len(texts)}, {embedder.dimension})"
+        )
+    if not np.isfinite(rows).all():
+        raise EmbedderFailed(f"embedder {embedder.name} gave numbers that are not finite")
+    return rows
+
+
+def embed_query(embedder: Embedder, query: str) -> Floats:
+    """The query's vector, checked like every other."""
+    row = np.asarray(embedder.embed_query(query), np.float32)
+    if row.shape != (embedder.dimension,) or not np.isfinite(row).all():
+        raise EmbedderFailed(
+            f"embedder {embedder.name} gave shape {row.shape} for a query, or numbers that are not finite"
+        )
+    return row

@@ -1,0 +1,34 @@
+"""The one thing that commonplace asks of an embedder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+Vectors = npt.NDArray[np.float32]
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Turns text into unit vectors. Must be safe to call from several threads."""
+
+    @property
+    def name(self) -> str:
+        """The model's name; with `version` and `dimension` it is stored beside every vector."""
+
+    @property
+    def version(self) -> str:
+        """Changes whenever the same text would get another vector."""
+
+    @property
+    def dimension(self) -> int:
+        """Length of each vector."""
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Embed passages: one unit row for each text, in order."""
+
+    def embed_query(self, text: str) -> Vectors:
+        """Embed one question."""

@@ -1,0 +1,82 @@
+"""A model on disk: a folder with `model.json`, `vocab.txt` and its weights."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import EmbedderUnavailable
+
+T = TypeVar("T", str, int)
+
+
+class ModelFolder:
+    """Reads a model's files; one that is missing or damaged is named in EmbedderUnavailable."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._about = self._read_about()
+
+    def field(self, name: str, kind: type[T]) -> T:
+        """One entry of `model.json`, of the type asked for."""
+        value = self._about.get(name)
+        if type(value) is not kind or (kind is int and value <= 0):
+            raise damaged(self.path / "model.json", f"{name!r} is {value!r}, not a usable {kind.__name__}")
+        return value
+
+    def vocabulary(self) -> dict[str, int]:
+        """The ids of `vocab.txt`: one token a line, its number the id."""
+        lines = self.text("vocab.txt").split("\n")
+        if not lines[-1]:
+            lines.pop()
+        vocabulary = dict(zip(lines, range(len(lines)), strict=True))
+        if len(vocabulary) != len(lines):
+            raise damaged(self.path / "vocab.txt", "it holds a token twice")
+        return vocabulary
+
+    def array(self, name: str, dtype: npt.DTypeLike, shape: tuple[int, ...]) -> npt.NDArray[np.generic]:
+        """An array that is mapped, not read: processes share its pages and only those that are used load."""
+        path = self.file(name)
+        try:
+            found = np.load(path, mmap_mode="r", allow_pickle=False)
+        except (OSError, ValueError, EOFError) as error:
+            raise damaged(path, str(error)) from error
+        if not isinstance(found, np.ndarray) or found.dtype != dtype or found.shape != shape:
+            is_now = f"{found.dtype} {found.shape}" if isinstance(found, np.ndarray) else "an archive"
+            raise damaged(path, f"it holds {is_now}, not {np.dtype(dtype)} {shape}")
+        # A plain array on the same pages: indexing a memmap costs microseconds each time.
+        plain: npt.NDArray[np.generic] = np.asarray(found)
+        return plain
+
+    def text(self, name: str) -> str:
+        """The whole of a text file."""
+        path = self.file(name)
+        try:
+            return path.read_bytes().decode()  # half the time of read_text, and a "\r" stays what it is
+        except (OSError, UnicodeDecodeError) as error:
+            raise damaged(path, str(error)) from error
+
+    def file(self, name: str) -> Path:
+        """The path of a file that is there."""
+        path = self.path / name
+        if not path.is_file():
+            raise EmbedderUnavailable(f"the embedder's file {path} is missing")
+        return path
+
+    def _read_about(self) -> dict[str, object]:
+        try:
+            about = json.loads(self.text("model.json"))
+        except json.JSONDecodeError as error:
+            raise damaged(self.path / "model.json", str(error)) from error
+        if not isinstance(about, dict):
+            raise damaged(self.path / "model.json", "it is no JSON object")
+        return about
+
+
+def damaged(path: Path, why: str) -> EmbedderUnavailable:
+    """The error for a file that is there but cannot be used."""
+    return EmbedderUnavailable(f"the embedder's file {path} is damaged: {why}")

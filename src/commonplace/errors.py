@@ -1,0 +1,194 @@
+"""Every error that commonplace raises, in one tree.
+
+    CommonplaceError
+    ├── InvalidInput            400  the caller's value cannot be used
+    │   ├── InvalidText         400  NUL or lone surrogate
+    │   ├── InvalidFilter       400  unknown operator, field or shape
+    │   ├── InvalidPatch        400  not a unified diff, or it names a file twice
+    │   ├── DimensionMismatch   400  a vector of the wrong length
+    │   └── TooLarge            413  more than the book's limit
+    ├── NotFound                404
+    ├── Conflict                409  compare-and-set lost; carries the current version
+    │   └── StalePatch          409  the file no longer reads as the patch expects
+    ├── EmbedderMismatch        409  the book was written with another embedder
+    ├── EmbedderFailed          502  the embedder could not be reached or answered wrongly
+    ├── EmbedderUnavailable     503  a package or weight file is missing
+    └── StoreError              500
+        ├── StoreBusy           503  locked for longer than the time-out; try again
+        ├── StoreClosed         503  the book was closed
+        ├── StoreReadOnly       403
+        ├── StoreFull           507  the disk is full; nothing was changed
+        ├── StoreUnavailable    503  the file cannot be opened
+        ├── StoreCorrupt        500  the file is damaged, or an index disagrees with the rows
+        ├── NotABook            400  the file is no database, or another program's
+        └── BookTooNew          409  written by a newer commonplace
+
+`code` is stable and meant for machines, `status` is the HTTP status, and
+`retryable` says whether the same call may succeed later unchanged.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class CommonplaceError(Exception):
+    """The root of every error that commonplace raises on purpose."""
+
+    code: ClassVar[str] = "error"
+    status: ClassVar[int] = 500
+    retryable: ClassVar[bool] = False
+
+
+class InvalidInput(CommonplaceError):
+    """A value that cannot be stored or searched; the message says which and why."""
+
+    code = "invalid_input"
+    status = 400
+
+
+class InvalidText(InvalidInput):
+    """Text that no index and no JSON document can carry: NUL or a lone surrogate."""
+
+    code = "invalid_text"
+
+
+class InvalidFilter(InvalidInput):
+    """A filter with an unknown operator or field, or a malformed shape."""
+
+    code = "invalid_filter"
+
+
+class InvalidPatch(InvalidInput):
+    """Text that is not a usable unified diff."""
+
+    code = "invalid_patch"
+
+
+class DimensionMismatch(InvalidInput):
+    """A vector whose length is not the book's dimension."""
+
+    code = "dimension_mismatch"
+
+
+class TooLarge(InvalidInput):
+    """Content beyond the book's limits."""
+
+    code = "too_large"
+    status = 413
+
+
+class NotFound(CommonplaceError):
+    """No such memory, entry, file or revision in this space."""
+
+    code = "not_found"
+    status = 404
+
+
+class Conflict(CommonplaceError):
+    """A compare-and-set that lost the race; `current` is the version that stands now (0: none)."""
+
+    code = "conflict"
+    status = 409
+
+    def __init__(self, message: str, *, current: int) -> None:
+        super().__init__(message)
+        self.current = current
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _conflict, (type(self), str(self), self.current)
+
+
+class StalePatch(Conflict):
+    """A patch whose context no longer matches the file; nothing was applied."""
+
+    code = "stale_patch"
+
+
+class EmbedderMismatch(CommonplaceError):
+    """The book's vectors come from another embedder; the message names the command that re-embeds."""
+
+    code = "embedder_mismatch"
+    status = 409
+
+
+class EmbedderFailed(CommonplaceError):
+    """The embedder did not answer, or answered with something that is no embedding."""
+
+    code = "embedder_failed"
+    status = 502
+    retryable = True
+
+
+class EmbedderUnavailable(CommonplaceError):
+    """The embedder's package or weights are not installed."""
+
+    code = "embedder_unavailable"
+    status = 503
+
+
+class StoreError(CommonplaceError):
+    """The store could not do what was asked; nothing was changed."""
+
+    code = "store_error"
+
+
+class StoreBusy(StoreError):
+    """Other writers held the store for longer than the time-out."""
+
+    code = "store_busy"
+    status = 503
+    retryable = True
+
+
+class StoreClosed(StoreError):
+    """The book was closed before the call."""
+
+    code = "store_closed"
+    status = 503
+
+
+class StoreReadOnly(StoreError):
+    """The file or its directory does not allow writing."""
+
+    code = "store_read_only"
+    status = 403
+
+
+class StoreFull(StoreError):
+    """There is no room left on the disk."""
+
+    code = "store_full"
+    status = 507
+
+
+class StoreUnavailable(StoreError):
+    """The store cannot be opened or reached."""
+
+    code = "store_unavailable"
+    status = 503
+
+
+class StoreCorrupt(StoreError):
+    """The store is damaged, or its indexes disagree with its rows."""
+
+    code = "store_corrupt"
+
+
+class NotABook(StoreError):
+    """The file is not a database, or not one that commonplace wrote."""
+
+    code = "not_a_book"
+    status = 400
+
+
+class BookTooNew(StoreError):
+    """The book was written by a newer commonplace than this one."""
+
+    code = "book_too_new"
+    status = 409
+
+
+def _conflict(kind: type[Conflict], message: str, current: int) -> Conflict:
+    """Rebuild a Conflict on the other side of a process boundary."""
+    return kind(message, current=current)

@@ -1,0 +1,194 @@
+"""Filters: a plain mapping from the caller, checked once, as a small tree that any engine can compile.
+
+    {"kind": "decision", "importance": {"$gte": 0.5}, "$or": [{"tags": {"$contains": "api"}}, …]}
+
+A comparison with a field that is missing, or of another type, is false; its negation is true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from . import times
+from .errors import InvalidFilter, InvalidInput
+
+Scalar = str | int | float | bool | None
+Operator = Literal["$eq", "$in", "$gt", "$gte", "$lt", "$lte", "$exists", "$contains"]
+
+TEXT_FIELDS = ("id", "kind", "source", "user", "agent", "session", "mime", "text")
+NUMBER_FIELDS = ("importance", "version")
+TIME_FIELDS = ("said_at", "created_at", "updated_at", "expires_at")
+FIELDS = (*TEXT_FIELDS, *NUMBER_FIELDS, *TIME_FIELDS, "tags")
+OPERATORS = ("$eq", "$ne", "$in", "$nin", "$gt", "$gte", "$lt", "$lte", "$exists", "$contains")
+
+_NEGATED: Mapping[str, Operator] = {"$ne": "$eq", "$nin": "$in"}
+_MAX_DEPTH = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A column of a memory, or with a path a value inside its metadata."""
+
+    name: str
+    path: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """One comparison. `values` has one element but for `$in`; times are in microseconds."""
+
+    field: Field
+    operator: Operator
+    values: tuple[Scalar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class All:
+    """True when every part is; with no parts, always."""
+
+    parts: tuple[Filter, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Any:
+    """True when some part is; with no parts, never."""
+
+    parts: tuple[Filter, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """True when the part is not."""
+
+    part: Filter
+
+
+Filter = Test | All | Any | Not
+
+
+def parse(filter: Mapping[str, object] | None) -> Filter:
+    """Check a caller's filter; None admits everything."""
+    return All(()) if filter is None else _mapping(filter, depth=0)
+
+
+def _mapping(node: object, *, depth: int) -> Filter:
+    if not isinstance(node, Mapping):
+        raise InvalidFilter(f"a filter is a mapping of fields and operators, not {node!r}")
+    if depth > _MAX_DEPTH:
+        raise InvalidFilter(f"the filter is nested deeper than {_MAX_DEPTH} levels")
+    return All(tuple(_clause(key, value, depth) for key, value in node.items()))
+
+
+def _clause(key: object, value: object, depth: int) -> Filter:
+    if not isinstance(key, str):
+        raise InvalidFilter(f"a filter's keys are field names, not {key!r}")
+    if key in ("$and", "$or"):
+        if not isinstance(value, (list, tuple)):
+            raise InvalidFilter(f"{key} takes a list of filters, not {value!r}")
+        parts = tuple(_mapping(part, depth=depth + 1) for part in value)
+        return All(parts) if key == "$and" else Any(parts)
+    if key == "$not":
+        return Not(_mapping(value, depth=depth + 1))
+    if key.startswith("$"):
+        raise InvalidFilter(f"unknown operator {key!r}; between filters: $and, $or, $not")
+    return _tests(_field(key), value)
+
+
+def _field(name: str) -> Field:
+    if name in FIELDS:
+        return Field(name)
+    head, *path = name.split(".")
+    if head == "metadata" and path and all(path) and '"' not in name:
+        return Field("metadata", tuple(path))
+    raise InvalidFilter(f"unknown field {name!r}; known: {', '.join(FIELDS)}, metadata.NAME")
+
+
+def _tests(field: Field, value: object) -> Filter:
+    if not isinstance(value, Mapping):
+        return _test(field, "$eq", value)
+    if not value:
+        raise InvalidFilter(f"the filter on {_shown(field)} has no operator")
+    return All(tuple(_test(field, operator, operand) for operator, operand in value.items()))
+
+
+def _test(field: Field, operator: object, operand: object) -> Filter:
+    if operator not in OPERATORS:
+        raise InvalidFilter(f"unknown operator {operator!r} on {_shown(field)}; known: {', '.join(OPERATORS)}")
+    if operator in _NEGATED:
+        return Not(_test(field, _NEGATED[str(operator)], operand))
+    values = _operands(field, operator, operand)  # type: ignore[arg-type]  # one of OPERATORS, checked above
+    return Test(field, operator, values)  # type: ignore[arg-type]
+
+
+def _operands(field: Field, operator: Operator, operand: object) -> tuple[Scalar, ...]:
+    if operator == "$exists":
+        if not isinstance(operand, bool):
+            raise InvalidFilter(f"$exists on {_shown(field)} takes true or false, not {operand!r}")
+        return (operand,)
+    if operator == "$in":
+        if isinstance(operand, (str, bytes)) or not isinstance(operand, (Sequence, set, frozenset)):
+            raise InvalidFilter(f"$in on {_shown(field)} takes a list of values, not {operand!r}")
+        return tuple(_operand(field, value) for value in operand)
+    if operator == "$contains" and field.name not in ("tags", "text", "metadata"):
+        raise InvalidFilter(f"$contains works on tags, text and metadata lists, not on {field.name}")
+    if field.name == "tags" and operator != "$contains":
+        raise InvalidFilter(f"tags are tested with $contains or $exists, not {operator}")
+    value = _operand(field, operand)
+    if operator in ("$gt", "$gte", "$lt", "$lte") and (value is None or isinstance(value, bool)):
+        raise InvalidFilter(f"{operator} on {_shown(field)} takes a number, text or time, not {operand!r}")
+    return (value,)
+
+
+def _operand(field: Field, value: object) -> Scalar:
+    """Check one value against its field's type; times become microseconds."""
+    if field.name in TIME_FIELDS and value is not None:
+        return _moment(field, value)
+    if isinstance(value, datetime):
+        value = value.isoformat()
+    if not (value is None or isinstance(value, (str, int, float, bool))):
+        raise InvalidFilter(f"{_shown(field)} is compared with text, numbers, true, false or null, not {value!r}")
+    if isinstance(value, (int, float)) and not -(2.0**63) <= value < 2.0**63:
+        raise InvalidFilter(f"{value!r} is beyond what {_shown(field)} can be compared with")
+    if isinstance(value, str) and ("\0" in value or not _encodable(value)):
+        raise InvalidFilter(f"the value for {_shown(field)} holds a NUL or a lone surrogate")
+    _match_type(field, value)
+    return value
+
+
+def _match_type(field: Field, value: Scalar) -> None:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    wrong = (
+        field.name in (*TEXT_FIELDS, "tags")
+        and not isinstance(value, (str, type(None)))
+        or field.name in NUMBER_FIELDS
+        and not number
+    )
+    if wrong:
+        expected = "a number" if field.name in NUMBER_FIELDS else "text"
+        raise InvalidFilter(f"{field.name} is compared with {expected}, not {value!r}")
+
+
+def _moment(field: Field, value: object) -> int:
+    try:
+        if isinstance(value, str):
+            return times.to_micros(times.parse(value))
+        if isinstance(value, datetime):
+            return times.to_micros(value)
+    except InvalidInput as error:
+        raise InvalidFilter(f"{field.name}: {error}") from error
+    raise InvalidFilter(f"{field.name} is compared with a datetime or ISO 8601 text, not {value!r}")
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _shown(field: Field) -> str:
+    return ".".join((field.name, *field.path))

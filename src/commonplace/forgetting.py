@@ -1,0 +1,68 @@
+"""Forgetting: what is removed, everywhere, and the account of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from . import times
+from .errors import InvalidInput, NotFound
+from .store import entries, files, memories, messages
+from .store.base import Tx
+from .store.conditions import Selection, compile_where
+from .values import Forgotten
+
+ALL = Selection(superseded=True, expired=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What a caller wants forgotten: ids, or a selection, or everything."""
+
+    ids: tuple[str, ...] | None
+    selection: Selection
+    everything: bool
+
+
+def ensure_one_way(wanted: Wanted) -> None:
+    """Refuse a call that selects nothing, or in two ways at once: forgetting cannot be undone."""
+    ways = [wanted.ids is not None, wanted.selection != ALL, wanted.everything]
+    if sum(ways) != 1:
+        raise InvalidInput(
+            "say what to forget in one way: an id or a list of ids; or scope, filter, kinds and tags;"
+            " or everything=True"
+        )
+
+
+def preview(tx: Tx, space: int, wanted: Wanted) -> Forgotten:
+    """What `forget` would remove."""
+    ids = _ids(tx, space, wanted)
+    if not wanted.everything:
+        return Forgotten(ids=ids, memories=len(ids), entries=0, files=0, messages=0)
+    return Forgotten(
+        ids=ids,
+        memories=len(ids),
+        entries=entries.count(tx, space, now=times.now()),
+        files=files.count(tx, space),
+        messages=messages.count(tx, space),
+    )
+
+
+def forget(tx: Tx, space: int, wanted: Wanted) -> Forgotten:
+    """Remove what is wanted, all or nothing."""
+    removed = preview(tx, space, wanted)
+    if wanted.everything:
+        for part in (memories, entries, files, messages):
+            part.forget_all(tx, space)
+    elif removed.ids:
+        memories.forget(tx, space, removed.ids)
+    return removed
+
+
+def _ids(tx: Tx, space: int, wanted: Wanted) -> tuple[str, ...]:
+    if wanted.ids is None:
+        return memories.ids(tx, compile_where(space, wanted.selection, now=times.now()))
+    known = set(memories.known_ids(tx, space, wanted.ids))
+    missing = [id for id in wanted.ids if id not in known]
+    if missing:
+        raise NotFound(f"no memory with id {missing[0]!r} in this space; nothing was forgotten")
+    return tuple(dict.fromkeys(wanted.ids))

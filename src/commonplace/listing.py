@@ -1,0 +1,63 @@
+"""Pages, cursors and counts."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+
+from . import times
+from .errors import InvalidInput
+from .identity import Identity
+from .store import entries, files, memories, messages
+from .store.base import Row, Store, Tx
+from .store.conditions import Selection, compile_where
+from .values import Page, Stats
+
+
+def newest_first(order: str) -> bool:
+    """Whether an order begins with what was said last."""
+    if order not in ("newest", "oldest"):
+        raise InvalidInput(f"order is 'newest' or 'oldest', not {order!r}")
+    return order == "newest"
+
+
+def page(rows: list[Row], limit: int, order: str) -> Page:
+    """The first `limit` rows, with a cursor if there is a further one."""
+    found = tuple(memories.decode(row) for row in rows[:limit])
+    if len(rows) <= limit:
+        return Page(memories=found, cursor=None)
+    place = [order, memories.said_at(rows[limit - 1]), found[-1].id]
+    return Page(memories=found, cursor=base64.urlsafe_b64encode(json.dumps(place).encode()).decode())
+
+
+def after(cursor: str | None, order: str) -> tuple[int, str] | None:
+    """The place in time that a cursor stands for."""
+    if cursor is None:
+        return None
+    try:
+        made_for, said_at, id = json.loads(base64.urlsafe_b64decode(cursor))
+    except (ValueError, TypeError, binascii.Error) as error:
+        raise InvalidInput("this cursor does not come from list()") from error
+    if made_for != order or not isinstance(said_at, int) or not isinstance(id, str):
+        raise InvalidInput("this cursor belongs to a listing in another order")
+    return said_at, id
+
+
+def stats(tx: Tx, space: int, name: str, identity: Identity, store: Store) -> Stats:
+    """What a space holds at this moment."""
+    now = times.now()
+    kinds = memories.counts_by_kind(tx, compile_where(space, Selection(), now=now))
+    return Stats(
+        space=name,
+        memories=sum(kinds.values()),
+        versions=memories.count_versions(tx, space),
+        by_kind=kinds,
+        entries=entries.count(tx, space, now=now),
+        files=files.count(tx, space),
+        messages=messages.count(tx, space),
+        embedder=f"{identity.name} {identity.version}",
+        dimension=identity.dimension,
+        bytes=store.size(),
+        engine=store.engine,
+    )

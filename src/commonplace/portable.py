@@ -1,0 +1,284 @@
+"""A space as records that any JSON Lines file can hold, out and in again without loss."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from . import checks, drafts, times
+from .core import Core
+from .errors import CommonplaceError, InvalidInput
+from .recall.types import Floats
+from .store import entries, files, memories, messages, trace
+from .store.base import Row, Store, Tx
+from .values import ACTIONS, Json, Scope
+
+FORMAT = 1
+_BATCH = 500
+_Record = dict[str, Json]
+
+
+def export(store: Store, space: int, name: str, *, vectors: bool) -> Iterator[_Record]:
+    """A header, then every version of every memory, feedback, entries, files and messages.
+
+    Memories are read in batches up to the last one at the start, so that a long export blocks nobody.
+    """
+    yield {"type": "header", "commonplace": FORMAT, "space": name, "at": _iso(times.now())}
+    yield from _memories(store, space, vectors)
+    parts: tuple[tuple[Callable[[Tx, int], list[Row]], Callable[[Row], _Record]], ...] = (
+        (memories.all_feedback, _feedback),
+        (entries.everything, _entry),
+        (files.everything, _file),
+        (messages.everything, _message),
+    )
+    for read, shown in parts:
+        for row in store.read(lambda tx, read=read: read(tx, space)):  # type: ignore[misc]
+            yield shown(row)
+
+
+def _memories(store: Store, space: int, vectors: bool) -> Iterator[_Record]:
+    seq, last = 0, store.read(lambda tx: memories.last_seq(tx, space))
+    while True:
+        batch = store.read(
+            lambda tx, seq=seq: memories.versions_after(tx, space, seq, last=last, limit=_BATCH)  # type: ignore[misc]
+        )
+        for row, (vector, _) in batch:
+            yield _memory(row, vector if vectors else None)
+        if len(batch) < _BATCH:
+            return
+        seq = batch[-1][0][0]
+
+
+def _memory(row: Row, vector: bytes | None) -> _Record:
+    memory = memories.decode(row)
+    out: _Record = {
+        "type": "memory",
+        "id": memory.id,
+        "version": memory.version,
+        "action": row[3],
+        "reason": row[4],
+        "kind": memory.kind,
+        "mime": memory.mime,
+        "text": memory.text,
+        "tags": list(memory.tags),
+        "metadata": dict(memory.metadata),
+        "importance": memory.importance,
+        "user": memory.scope.user,
+        "agent": memory.scope.agent,
+        "session": memory.scope.session,
+        "source": memory.source,
+        "said_at": memory.said_at.isoformat(),
+        "created_at": memory.created_at.isoformat(),
+        "recorded_at": memory.updated_at.isoformat(),
+        "expires_at": _iso_or_none(memory.expires_at),
+        "valid_to": _iso_or_none(memory.valid_to),
+        "superseded_by": memory.superseded_by,
+    }
+    if isinstance(memory.content, bytes):
+        out["base64"] = base64.b64encode(memory.content).decode()
+    elif memory.content != memory.text:
+        out["content"] = memory.content
+    if vector is not None:
+        out["vector"] = np.frombuffer(vector, "<f2").astype(float).tolist()
+    return out
+
+
+def _feedback(row: Row) -> _Record:
+    id, used, ignored, wrong, last_at = row
+    return {
+        "type": "feedback", "id": id, "used": used, "ignored": ignored, "wrong": wrong, "last_at": _iso(last_at),
+    }  # fmt: skip
+
+
+def _entry(row: Row) -> _Record:
+    namespace, key, value, version, updated_at, expires_at = row
+    out: _Record = {
+        "type": "entry", "namespace": namespace, "key": key, "version": version, "updated_at": _iso(updated_at),
+        "expires_at": None if expires_at is None else _iso(expires_at),
+    }  # fmt: skip
+    # A deleted entry has no value: only its version stays.
+    return out if value is None else {**out, "value": json.loads(value)}
+
+
+def _file(row: Row) -> _Record:
+    canvas, path, revision, content, at, author = row
+    return {
+        "type": "file", "canvas": canvas, "path": path, "revision": revision, "content": content, "at": _iso(at),
+        "author": author,
+    }  # fmt: skip
+
+
+def _message(row: Row) -> _Record:
+    session, number, role, name, content, metadata, said_at, created_at = row
+    return {
+        "type": "message", "session": session, "number": number, "role": role, "name": name,
+        "content": json.loads(content), "metadata": json.loads(metadata), "said_at": _iso(said_at),
+        "created_at": _iso(created_at),
+    }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Version:
+    """One version of a memory, ready to be put back once it is embedded."""
+
+    record: memories.Record
+    version: int
+    action: str
+    recorded_at: int
+
+
+_Restore = Callable[[Tx, int], bool]
+
+
+def load(core: Core, space: int, records: Iterable[Mapping[str, Json]]) -> int:
+    """Check and embed everything first, then put it back in one transaction; returns how many were new."""
+    versions: list[_Version] = []
+    given: list[Floats | None] = []
+    others: list[_Restore] = []
+    dimension = core.identity().dimension
+    for number, record in enumerate(records, start=1):
+        try:
+            kind = record["type"]
+            if kind == "memory":
+                versions.append(_read_memory(core, record))
+                given.append(_read_vector(record, dimension))
+            elif kind != "header":
+                others.append(_READERS[str(kind)](core, record))
+            elif record["commonplace"] != FORMAT:
+                raise InvalidInput(f"format {record['commonplace']!r} is not known to this commonplace")
+        except (KeyError, TypeError, ValueError) as error:
+            raise InvalidInput(f"record {number} is not one that export() gives: {error!r}") from error
+        except CommonplaceError as error:
+            raise InvalidInput(f"record {number}: {error}") from error
+    embedded = drafts.embedded([version.record for version in versions], given, core.embedder)
+
+    def work(tx: Tx) -> int:
+        core.ensure_generation(tx)
+        restored = [
+            memories.restore(
+                tx, space, record, version=old.version, action=old.action, recorded_at=old.recorded_at
+            )
+            for old, record in zip(versions, embedded, strict=True)
+        ]
+        return sum(restored) + sum(restore(tx, space) for restore in others)
+
+    return core.store.write(work)
+
+
+def _read_memory(core: Core, record: Mapping[str, Any]) -> _Version:
+    content = record.get("content", record["text"])
+    if "base64" in record:
+        content = base64.b64decode(record["base64"], validate=True)
+    made = drafts.body(content, text=record["text"], mime=record["mime"], settings=core.settings)
+    tags = checks.tags(record["tags"])
+    if record["action"] not in ACTIONS:
+        raise InvalidInput(f"unknown action {record['action']!r}")
+    restored = memories.Record(
+        id=checks.name(record["id"], "id"),
+        kind=checks.kind(record["kind"]),
+        form=made.form,
+        mime=made.mime,
+        text=made.text,
+        content=made.content,
+        tags=tags,
+        metadata=checks.metadata(record["metadata"], limit=core.settings.max_text_bytes),
+        importance=checks.importance(record["importance"]),
+        scope=checks.scope(Scope(user=record["user"], agent=record["agent"], session=record["session"])),
+        source=checks.optional_name(record["source"], "source"),
+        said_at=_micros(record["said_at"]),
+        created_at=_micros(record["created_at"]),
+        expires_at=_micros_or_none(record["expires_at"]),
+        valid_to=_micros_or_none(record["valid_to"]),
+        superseded_by=checks.optional_name(record["superseded_by"], "superseded_by"),
+        reason=record["reason"],
+        vector=None,
+        terms=trace.terms(made.text, tags),
+    )
+    return _Version(
+        record=restored,
+        version=checks.count(record["version"], "version", least=1),
+        action=record["action"],
+        recorded_at=_micros(record["recorded_at"]),
+    )
+
+
+def _read_vector(record: Mapping[str, Any], dimension: int) -> Floats | None:
+    return checks.vector(record["vector"], dimension) if "vector" in record else None
+
+
+def _read_feedback(core: Core, record: Mapping[str, Any]) -> _Restore:
+    counts = [checks.count(record[name], name) for name in ("used", "ignored", "wrong")]
+    row = (checks.name(record["id"], "id"), *counts, _micros(record["last_at"]))
+    return lambda tx, space: memories.restore_feedback(tx, space, row)
+
+
+def _read_entry(core: Core, record: Mapping[str, Any]) -> _Restore:
+    limit = core.settings.max_content_bytes
+    row = (
+        checks.name(record["namespace"], "namespace"),
+        checks.name(record["key"], "key"),
+        checks.json_text(record["value"], "value", limit=limit) if "value" in record else None,
+        checks.count(record["version"], "version", least=1),
+        _micros(record["updated_at"]),
+        _micros_or_none(record["expires_at"]),
+    )
+    return lambda tx, space: entries.restore(tx, space, row)
+
+
+def _read_file(core: Core, record: Mapping[str, Any]) -> _Restore:
+    canvas = checks.name(record["canvas"], "canvas name")
+    content = record["content"]
+    row = (
+        checks.name(record["path"], "path"),
+        checks.count(record["revision"], "revision", least=1),
+        None
+        if content is None
+        else checks.text(content, "content", limit=core.settings.max_content_bytes),
+        _micros(record["at"]),
+        checks.optional_name(record["author"], "author"),
+    )
+    return lambda tx, space: files.restore(tx, space, canvas, row)
+
+
+def _read_message(core: Core, record: Mapping[str, Any]) -> _Restore:
+    session, limit = checks.name(record["session"], "session"), core.settings.max_text_bytes
+    row = (
+        checks.count(record["number"], "number", least=1),
+        checks.name(record["role"], "role"),
+        checks.optional_name(record["name"], "name"),
+        checks.json_text(record["content"], "content", limit=limit),
+        checks.metadata(record["metadata"], limit=limit),
+        _micros(record["said_at"]),
+        _micros(record["created_at"]),
+    )
+    return lambda tx, space: messages.restore(tx, space, session, row)
+
+
+_READERS: dict[str, Callable[[Core, Mapping[str, Any]], _Restore]] = {
+    "feedback": _read_feedback,
+    "entry": _read_entry,
+    "file": _read_file,
+    "message": _read_message,
+}
+
+
+def _iso(micros: int) -> str:
+    return times.from_micros(micros).isoformat()
+
+
+def _iso_or_none(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat()
+
+
+def _micros(text: str) -> int:
+    return times.to_micros(times.parse(text))
+
+
+def _micros_or_none(text: str | None) -> int | None:
+    return None if text is None else _micros(text)

@@ -1,0 +1,199 @@
+"""Text to terms: the one place that decides what a word is, for what is stored and for what is asked."""
+
+from __future__ import annotations
+
+import re
+import struct
+import threading
+import unicodedata
+import zlib
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+import Stemmer  # type: ignore[import-not-found]  # a C extension without type stubs
+
+# A word may hold connectors inside (user_id, v1.2, gpt-4, don't, 1,200) and end in ++ or # (C++, C#).
+# Marks of Indic and South-East Asian scripts are no \w, yet belong to their words.
+_LETTER = r"[\w\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0963\u0966-\u109f\u1780-\u17d3]"
+_WORD = re.compile(rf"{_LETTER}+(?:(?:[.'’-]|(?<=\d),(?=\d\d\d)){_LETTER}+)*(?:\+\+|\#)?")
+_STRIPPED = re.compile(r"[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]+")
+_UNSPACED = re.compile(
+    r"([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+    r"\uf900-\ufaff\U00020000-\U0003ffff]+)"
+)
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_CONTRACTED = frozenset({"s", "t", "d", "m", "ll", "re", "ve"})
+
+# Words that say nothing about a subject. Negations are here too: they tell memories apart (see
+# `distinct`), but no question is answered by whatever else says "not".
+_EMPTY_WORDS = """
+    a about above after again against all also am an and any anyone anything are as at be because been before
+    being below between both but by ca can could did do does doing done down during each either else ever every few
+    for from further get gets getting go goes going gone got had has have having he her here hers herself him
+    himself his how i if in into is it its itself just let lets like ll may me might more most much many must my
+    myself no nor not now of off on once one only onto or other our ours ourselves out over own per quite rather
+    re really s same shall she should since so some someone something such than that the their theirs them
+    themselves then there these they thing things this those though through to too under until up upon us ve very
+    was we were what whatever when where whether which while who whom whose why will with within without wo would
+    yes yet you your yours yourself yourselves
+    """
+
+# Words by which a question asks, rather than what it asks about.
+_ASKING_WORDS = """
+    again ask asked conversation discuss discussed discussing earlier hi hello kind know list mention mentioned
+    please previous previously recall remember remind said say says sort talk talked talking tell told
+    """
+
+_EMPTY = frozenset(_EMPTY_WORDS.split())
+_ASKING = frozenset(_ASKING_WORDS.split())
+
+_CACHE_LIMIT = 100_000
+_LONGEST_CACHED = 40
+_LONGEST_WORD = 64
+
+_stemmer = Stemmer.Stemmer("english", 0)
+_stemming = threading.Lock()
+_full: dict[str, tuple[int, ...]] = {}
+_kept: dict[str, tuple[int, ...]] = {}
+
+
+def terms(text: str) -> dict[int, int]:
+    """Count the informative words of a text by the hash of their stem; a text without any counts all its words."""
+    chunks = text.split()
+    return _count(chunks, _kept, drop=True) or _count(chunks, _full, drop=False)
+
+
+def query_terms(query: str) -> tuple[int, ...]:
+    """Give the distinct hashes of what a question asks about; a question of empty words keeps them all."""
+    words = _WORD.findall(query)
+    asked = [word for word in words if word.casefold() not in _ASKING]
+    found = (
+        _count(asked, _kept, drop=True) or _count(words, _kept, drop=True) or _count(words, _full, drop=False)
+    )
+    return tuple(found)
+
+
+def encode(text: str) -> bytes:
+    """Pack a text's terms: n hashes (uint32, little-endian, rising), then n counts (uint8, capped at 255)."""
+    found = terms(text)
+    hashes = sorted(found)
+    counts = [found[term] for term in hashes]
+    if counts and max(counts) > 255:
+        counts = [min(count, 255) for count in counts]
+    return struct.pack(f"<{len(hashes)}I", *hashes) + bytes(counts)
+
+
+def decode(blob: bytes) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint8]]:
+    """Unpack what `encode` packed: the rising hashes and their counts."""
+    n = len(blob) // 5
+    return np.frombuffer(blob, "<u4", n), np.frombuffer(blob, np.uint8, n, 4 * n)
+
+
+def _count(chunks: list[str], cache: dict[str, tuple[int, ...]], *, drop: bool) -> dict[int, int]:
+    """Count the terms of pieces of text that stand between spaces."""
+    counts: dict[int, int] = {}
+    for chunk in chunks:
+        try:
+            hashes = cache[chunk]
+        except KeyError:
+            hashes = _analyse(chunk, cache, drop=drop)
+        for term in hashes:
+            counts[term] = counts.get(term, 0) + 1
+    return counts
+
+
+def _analyse(chunk: str, cache: dict[str, tuple[int, ...]], *, drop: bool) -> tuple[int, ...]:
+    """Hash the words of a piece that the cache does not hold; long ones are too rare to deserve a place in it."""
+    hashes = tuple(
+        _hash(part)
+        for word in _WORD.findall(chunk)
+        for part in _parts(word)
+        if not (drop and _is_empty(part, word))
+    )
+    if len(chunk) <= _LONGEST_CACHED:
+        if len(cache) >= _CACHE_LIMIT:
+            cache.clear()
+        cache[chunk] = hashes
+    return hashes
+
+
+def _is_empty(part: str, word: str) -> bool:
+    """Tell whether a part is a function word; US, IT and May are names as they are written here."""
+    if part not in _EMPTY:
+        return False
+    return not (len(word) > 1 and word.isupper()) and word != "May"
+
+
+def _parts(word: str) -> Iterator[str]:
+    """Give the plain words in one written word: an identifier as a whole and in parts, CJK as pairs."""
+    if word.isascii() and word.isalnum() and (word.islower() or word[1:].islower() or word.isdigit()):
+        yield word.lower()[:_LONGEST_WORD]
+        return
+    plain = _plain(word)
+    if plain.isascii():
+        yield from _identifier(plain)
+        return
+    for index, run in enumerate(_UNSPACED.split(plain)):
+        if index % 2:
+            yield from _pairs(run)
+        else:
+            for piece in _WORD.findall(run):
+                yield from _identifier(piece)
+
+
+def _plain(word: str) -> str:
+    """Strip accents and compatibility forms, keeping case (camelCase is split later)."""
+    if word.isascii():
+        return word
+    apart = _STRIPPED.sub("", unicodedata.normalize("NFKD", word.replace("’", "'")))
+    return unicodedata.normalize("NFC", apart)
+
+
+def _pairs(run: str) -> Iterator[str]:
+    if len(run) == 1:
+        yield run
+    for left, right in pairwise(run):
+        yield left + right
+
+
+def _identifier(word: str) -> Iterator[str]:
+    """Give a name's parts, and the whole when it is an identifier: user_id and userId are the same whole."""
+    word = _uncontracted(word.replace(",", ""))
+    sections = [section for section in re.split(r"[._-]", word) if section]
+    parts = [part for section in sections for part in _CAMEL.split(section)]
+    if len(parts) > 1 and _is_name(word, parts):
+        yield _joined(parts)
+    for part in parts:
+        yield part.casefold()[:_LONGEST_WORD]
+
+
+def _is_name(word: str, parts: list[str]) -> bool:
+    """Tell an identifier (e-mail and gpt-4 too) from words that prose merely hyphenates."""
+    hyphenated = "-" in word and len(parts) == word.count("-") + 1
+    return not hyphenated or any(len(part) == 1 or part[0].isdigit() for part in parts)
+
+
+def _joined(parts: list[str]) -> str:
+    """Join without connectors, but keep numbers apart: 1.2 is not 12."""
+    whole = parts[0]
+    for part in parts[1:]:
+        whole += "." + part if whole[-1].isdigit() and part[0].isdigit() else part
+    return whole.casefold()[:_LONGEST_WORD]
+
+
+def _uncontracted(word: str) -> str:
+    """Drop what an apostrophe appends (Alice's, don't), and only the apostrophe inside a name (O'Brien)."""
+    if "'" not in word:
+        return word
+    head, _, tail = word.rpartition("'")
+    if tail.casefold() not in _CONTRACTED:
+        return word.replace("'", "")
+    return head.replace("'", "")[: -1 if tail.casefold() == "t" and len(head) > 2 else None]
+
+
+def _hash(word: str) -> int:
+    with _stemming:  # a stemmer keeps state while it works
+        stem = _stemmer.stemWord(word)
+    return zlib.crc32(stem.encode("utf-8", "surrogatepass"))

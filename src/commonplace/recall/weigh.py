@@ -1,0 +1,50 @@
+"""Time and use: they re-order what is relevant, and neither can hide it nor bring in what is not."""
+
+from __future__ import annotations
+
+import math
+
+from commonplace.values import Kind
+
+_DAY = 86_400.0
+
+HALF_LIVES: dict[Kind, float] = {
+    "fact": 730 * _DAY,
+    "preference": 730 * _DAY,
+    "decision": 730 * _DAY,
+    "pattern": 365 * _DAY,
+    "insight": 365 * _DAY,
+    "failure": 365 * _DAY,
+    "note": 180 * _DAY,
+    "message": 30 * _DAY,
+}
+"""After how many seconds half of a memory's freshness is gone, by kind."""
+
+OLDEST = 0.8
+"""The recency of a memory without any freshness left."""
+
+WEAKEST = 0.6
+STRONGEST = 1.2
+
+_IMPORTANCE = 0.2
+_FEEDBACK = 0.1
+_WRONG = 0.25
+
+
+def recency(kind: Kind, age: float) -> float:
+    """Give the factor for a memory said `age` seconds ago: 1 when new, never under OLDEST."""
+    freshness = 0.5 ** (max(age, 0.0) / HALF_LIVES[kind])
+    return OLDEST + (1.0 - OLDEST) * freshness
+
+
+def strength(importance: float, *, used: int = 0, ignored: int = 0, wrong: int = 0) -> float:
+    """Give the factor for importance and feedback: 1 by default, within WEAKEST and STRONGEST."""
+    praise = math.tanh((used - 0.5 * ignored) / 4.0)
+    blame = 1.0 - 0.5**wrong
+    factor = 1.0 + _IMPORTANCE * (importance - 0.5) + _FEEDBACK * praise - 2.0 * _WRONG * blame
+    return min(max(factor, WEAKEST), STRONGEST)
+
+
+def score(relevance: float, recency: float, strength: float) -> float:
+    """Give the number that hits are ordered by; what is cut off is decided by relevance alone."""
+    return relevance * recency * strength

@@ -1,0 +1,111 @@
+"""A new version of a memory: what stays, what changes, and what has to be embedded again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from types import EllipsisType
+
+from . import checks, drafts, times
+from .core import Core
+from .errors import InvalidInput
+from .recall.types import Floats
+from .store import memories, trace
+from .store.base import Row, Tx
+from .values import Content, Json, Kind, Memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What a caller names; an ellipsis leaves the part as it is."""
+
+    content: Content | EllipsisType
+    kind: Kind | EllipsisType
+    tags: Sequence[str] | EllipsisType
+    metadata: Mapping[str, Json] | EllipsisType
+    importance: float | EllipsisType
+    source: str | None | EllipsisType
+    said_at: datetime | EllipsisType
+    ttl: float | None | EllipsisType
+    text: str | EllipsisType
+    mime: str | EllipsisType
+    vector: Sequence[float] | Floats | EllipsisType
+    reason: str | None
+
+
+def revise(core: Core, space: int, id: str, change: Change, if_version: int | None) -> Memory:
+    """Write the changed memory as its next version; Conflict if it moved on from `if_version`.
+
+    The text is embedded between a read and the write, so that no lock is held meanwhile. Without
+    `if_version`, a version that another writer slipped in between is revised in its turn.
+    """
+    while True:
+        revised = _attempt(core, space, id, change, if_version)
+        if revised is not None:
+            return revised
+
+
+def _attempt(core: Core, space: int, id: str, change: Change, if_version: int | None) -> Memory | None:
+    now = times.now()
+
+    def read(tx: Tx) -> tuple[Row, memories.Record]:
+        row = memories.current(tx, space, id, now=now, if_version=if_version)
+        return row, memories.record_of(tx, space, row)
+
+    def write(tx: Tx) -> Row | None:
+        core.ensure_generation(tx)
+        row = memories.current(tx, space, id, now=now, if_version=if_version)
+        if row[0] != old[0]:
+            return None
+        return memories.revise(tx, space, row, record, action="revised", now=now)
+
+    core.identity()
+    old, before = core.store.read(read)
+    record = _changed(core, memories.decode(old), before, change, now)
+    row = core.store.write(write)
+    return None if row is None else memories.decode(row)
+
+
+def _changed(core: Core, memory: Memory, before: memories.Record, change: Change, now: int) -> memories.Record:
+    """The record with the changes made; embedded again only if what search sees has changed."""
+    after = _with_content(core, memory, before, change)
+    tags = before.tags if change.tags is ... else checks.tags(change.tags)
+    limit = core.settings.max_text_bytes
+    after = replace(
+        after,
+        tags=tags,
+        kind=before.kind if change.kind is ... else checks.kind(change.kind),
+        metadata=before.metadata if change.metadata is ... else checks.metadata(change.metadata, limit=limit),
+        importance=before.importance if change.importance is ... else checks.importance(change.importance),
+        source=before.source if change.source is ... else checks.optional_name(change.source, "source"),
+        said_at=before.said_at if change.said_at is ... else times.to_micros(change.said_at),
+        expires_at=before.expires_at if change.ttl is ... else times.until(now, change.ttl),
+        reason=None if change.reason is None else checks.text(change.reason, "reason", limit=10_000),
+        terms=trace.terms(after.text, tags),
+    )
+    if change.vector is not ...:
+        return replace(after, vector=trace.half(checks.vector(change.vector, core.identity().dimension)))
+    if after.text == before.text:
+        return after
+    return drafts.embedded([replace(after, vector=None)], [None], core.embedder)[0]
+
+
+def _with_content(core: Core, memory: Memory, before: memories.Record, change: Change) -> memories.Record:
+    if change.content is ... and change.text is ... and change.mime is ...:
+        return before
+    if change.content is ...:
+        # A new rendering of the same content; what was rendered by itself is rendered by itself again.
+        content, text = memory.content, None if change.text is ... else change.text
+        mime = memory.mime if change.mime is ... else change.mime
+        if change.text is ... and before.content is not None:
+            text = memory.text
+    else:
+        content, text = change.content, None if change.text is ... else change.text
+        mime = None if change.mime is ... else change.mime
+        if mime is None and isinstance(content, str) and before.form == "text":
+            mime = memory.mime
+        if text is None and isinstance(content, (bytes, bytearray)):
+            raise InvalidInput("new bytes need a new text=, the words that they are found by")
+    made = drafts.body(content, text=text, mime=mime, settings=core.settings)
+    return replace(before, form=made.form, mime=made.mime, text=made.text, content=made.content)

@@ -1,0 +1,35 @@
+"""One small frozen Settings: what a book may be told, with the reason for each default."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Durability = Literal["full", "normal"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How a book behaves. The defaults are safe; each field says what changing it costs."""
+
+    durability: Durability = "full"
+    """`full`: on disk when a call returns, also after a power cut. `normal`: survives a killed
+    process, but a power cut may drop the last commits (about a third cheaper for single writes)."""
+
+    busy_timeout: float = 60.0
+    """Seconds that a write waits for other processes before it raises StoreBusy."""
+
+    max_text_bytes: int = 1_000_000
+    """Largest text of one memory or message, in UTF-8 bytes."""
+
+    max_content_bytes: int = 32_000_000
+    """Largest bytes content, key-value entry or canvas file."""
+
+    mirror_bytes: int = 1_000_000_000
+    """Memory for the search mirrors of all spaces of one process; the longest unused go first."""
+
+    candidates: int = 100
+    """How many memories each of the two indexes proposes for a recall."""
+
+    segment_rows: int = 250_000
+    """Spaces larger than this are searched through an HNSW segment when usearch is installed."""

@@ -1,0 +1,149 @@
+"""Conditions on `memory` as SQL: filters, scopes, kinds and tags, always inside one space."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+
+from ..filters import All, Any, Field, Filter, Not, Scalar, Test
+from ..values import Within
+from .base import Value, Where
+
+_COLUMNS = {"user": "scope_user", "agent": "scope_agent", "session": "scope_session", "updated_at": "recorded_at"}
+_COMPARED = {"$eq": "=", "$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Which memories of a space are meant; by default all that are current."""
+
+    filter: Filter = All(())
+    within: Within | None = None
+    kinds: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    superseded: bool = False
+    expired: bool = False
+    as_of: int | None = None
+
+def compile_where(space: int, selection: Selection, *, now: int) -> Where:
+    """The condition on table `m` that holds for exactly the selected memories."""
+    out = _Compiler(params={"space": space, "now": now})
+    parts = ["m.space = :space", *_when(selection, out)]
+    if selection.within is not None:
+        parts += _within(selection.within, out)
+    if selection.kinds:
+        parts.append(f"m.kind IN ({out.binds(selection.kinds)})")
+    parts += [out.tag(tag) for tag in selection.tags]
+    parts.append(out.compile(selection.filter))
+    return Where(sql=" AND ".join(part for part in parts if part != "TRUE"), params=out.params)
+
+def _when(selection: Selection, out: _Compiler) -> list[str]:
+    if selection.as_of is None:
+        parts = ["m.ended_at IS NULL"]
+        if not selection.expired:
+            parts.append("(m.expires_at IS NULL OR m.expires_at > :now)")
+        return parts if selection.superseded else [*parts, "m.valid_to IS NULL"]
+    out.params["as_of"] = selection.as_of
+    parts = [
+        "m.recorded_at <= :as_of",
+        "(m.ended_at IS NULL OR m.ended_at > :as_of)",
+        "(m.expires_at IS NULL OR m.expires_at > :as_of)",
+    ]
+    return parts if selection.superseded else [*parts, "(m.valid_to IS NULL OR m.valid_to > :as_of)"]
+
+def _within(within: Within, out: _Compiler) -> list[str]:
+    parts = []
+    for column, names in (
+        ("scope_user", within.users),
+        ("scope_agent", within.agents),
+        ("scope_session", within.sessions),
+    ):
+        if names is not None:
+            shared = f" OR m.{column} IS NULL" if within.shared else ""
+            parts.append(f"(m.{column} IN ({out.binds(names)}){shared})")
+    return parts
+
+@dataclass(slots=True)
+class _Compiler:
+    """Collects parameters while it writes SQL; every value is bound, never spliced."""
+
+    params: dict[str, Value] = field(default_factory=dict)
+
+    def bind(self, value: Scalar) -> str:
+        name = f"v{len(self.params)}"
+        self.params[name] = int(value) if isinstance(value, bool) else value
+        return f":{name}"
+
+    def binds(self, values: tuple[str, ...]) -> str:
+        return ", ".join(self.bind(value) for value in values)
+
+    def tag(self, tag: str) -> str:
+        bound = self.bind(tag)
+        return f"EXISTS (SELECT 1 FROM tag t WHERE t.space = :space AND t.tag = {bound} AND t.seq = m.seq)"
+
+    def compile(self, node: Filter) -> str:
+        if isinstance(node, All):
+            return _joined(" AND ", [self.compile(part) for part in node.parts], "TRUE")
+        if isinstance(node, Any):
+            return _joined(" OR ", [self.compile(part) for part in node.parts], "FALSE")
+        if isinstance(node, Not):
+            return f"NOT {self.compile(node.part)}"
+        return self.test(node)
+
+    def test(self, test: Test) -> str:
+        if test.field.name == "metadata":
+            return self.metadata_test(test)
+        column = f"m.{_COLUMNS.get(test.field.name, test.field.name)}"
+        if test.operator == "$exists":
+            found = "m.tags <> '[]'" if test.field.name == "tags" else f"{column} IS NOT NULL"
+            return found if test.values[0] else f"NOT ({found})"
+        if test.operator == "$contains":
+            value = test.values[0]
+            if test.field.name == "tags":
+                return self.tag(str(value))
+            return f"(instr(m.text, {self.bind(value)}) > 0)"
+        if test.operator == "$in":
+            return _joined(" OR ", [self.compared(column, "=", value) for value in test.values], "FALSE")
+        return self.compared(column, _COMPARED[test.operator], test.values[0])
+
+    def compared(self, column: str, sign: str, value: Scalar) -> str:
+        # Never NULL, so that NOT of it is right: a missing value compares false.
+        if value is None:
+            return f"({column} IS NULL)"
+        return f"({column} IS NOT NULL AND {column} {sign} {self.bind(value)})"
+
+    def metadata_test(self, test: Test) -> str:
+        path = self.bind(_json_path(test.field))
+        if test.operator == "$exists":
+            return f"(json_type(m.metadata, {path}) IS {'NOT ' if test.values[0] else ''}NULL)"
+        if test.operator == "$contains":
+            return self.metadata_contains(path, test.values[0])
+        if test.operator == "$in":
+            return _joined(" OR ", [self.metadata_compared(path, "=", value) for value in test.values], "FALSE")
+        return self.metadata_compared(path, _COMPARED[test.operator], test.values[0])
+
+    def metadata_compared(self, path: str, sign: str, value: Scalar) -> str:
+        # SQLite would rank text above numbers and take true for 1: compare only within one JSON type.
+        kind = f"coalesce(json_type(m.metadata, {path}), '')"
+        if value is None or isinstance(value, bool):
+            return f"({kind} = {self.bind(json.dumps(value))})"
+        same = f"{kind} = 'text'" if isinstance(value, str) else f"{kind} IN ('integer', 'real')"
+        return f"({same} AND json_extract(m.metadata, {path}) {sign} {self.bind(value)})"
+
+    def metadata_contains(self, path: str, value: Scalar) -> str:
+        if value is None or isinstance(value, bool):
+            match = f"e.type = {self.bind(json.dumps(value))}"
+        else:
+            types = "('text')" if isinstance(value, str) else "('integer', 'real')"
+            match = f"e.type IN {types} AND e.value = {self.bind(value)}"
+        is_list = f"coalesce(json_type(m.metadata, {path}), '') = 'array'"
+        return f"({is_list} AND EXISTS (SELECT 1 FROM json_each(m.metadata, {path}) e WHERE {match}))"
+
+def _joined(word: str, parts: list[str], when_empty: str) -> str:
+    return f"({word.join(parts)})" if parts else when_empty
+
+def _json_path(field: Field) -> str:
+    return "$" + "".join(f".{json.dumps(part, ensure_ascii=False)}" for part in field.path)
+
+def is_plain(selection: Selection) -> bool:
+    """Whether the mirror narrows by this selection on its own (kinds, tags, scopes), without a filter."""
+    return selection.filter == All(())

@@ -1,0 +1,423 @@
+"""Memories in the store: every statement on `memory` and the tables that follow it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import times
+from ..errors import Conflict, NotFound
+from ..recall.types import Ints
+from ..values import Content, Memory, Revision, Scope
+from . import trace
+from .base import Params, Row, Tx, Where
+
+COLUMNS = (
+    "seq, id, version, action, reason, kind, form, mime, importance, scope_user, scope_agent, scope_session,"
+    " source, said_at, created_at, recorded_at, ended_at, expires_at, valid_to, superseded_by, tags, metadata,"
+    " text, content"
+)
+_NAMES = [name.strip() for name in COLUMNS.split(",")]
+_FROM_M = ", ".join(f"m.{name}" for name in _NAMES)
+
+_INSERT = f"INSERT INTO memory (space, {COLUMNS}) VALUES (:space, {', '.join(':' + name for name in _NAMES)})"
+_INSERT_TRACE = (
+    "INSERT INTO trace (seq, space, head, vector, terms) VALUES (:seq, :space, :head, :vector, :terms)"
+)
+_INSERT_TAG = "INSERT INTO tag (space, tag, seq) VALUES (:space, :tag, :seq)"
+_CURRENT = f"SELECT {COLUMNS} FROM memory WHERE space = :space AND id = :id AND ended_at IS NULL"
+_VERSION = f"SELECT {COLUMNS} FROM memory WHERE space = :space AND id = :id AND version = :version"
+_HISTORY = f"SELECT {COLUMNS} FROM memory WHERE space = :space AND id = :id ORDER BY version"
+_LATEST = "SELECT max(version) FROM memory WHERE space = :space AND id = :id"
+_END = "UPDATE memory SET ended_at = :now WHERE seq = :seq AND space = :space"
+_NOTE_END = "INSERT INTO ended (space, seq, was) VALUES (:space, :seq, :was)"
+_EXPIRED = "SELECT id FROM memory WHERE space = :space AND expires_at <= :now AND ended_at IS NULL LIMIT 20"
+_TRACE = "SELECT vector, terms FROM trace WHERE seq = :seq AND space = :space"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """A memory as it is written: checked, rendered and embedded, but for its place in time."""
+
+    id: str
+    kind: str
+    form: str
+    """How `content` is kept: text, json or bytes."""
+    mime: str
+    text: str
+    content: str | bytes | None
+    """None when it equals `text`."""
+    tags: tuple[str, ...]
+    metadata: str
+    importance: float
+    scope: Scope
+    source: str | None
+    said_at: int
+    created_at: int
+    expires_at: int | None
+    valid_to: int | None = None
+    superseded_by: str | None = None
+    vector: bytes | None
+    terms: bytes
+    reason: str | None = None
+    supersedes: tuple[str, ...] = ()
+
+
+def with_vector(record: Record, vector: bytes | None) -> Record:
+    """The record with the vector that it is found by."""
+    return replace(record, vector=vector)
+
+
+def insert(tx: Tx, space: int, records: Sequence[Record], *, now: int) -> list[Row]:
+    """Store each record as version 1 of a new memory, and close the memories that it supersedes.
+
+    What has expired is swept away on the occasion, a little at a time.
+    """
+    _sweep(tx, space, now)
+    for record in records:
+        taken = tx.run(_LATEST, {"space": space, "id": record.id})[0][0]
+        if taken is not None:
+            raise Conflict(f"a memory with id {record.id!r} exists already", current=taken)
+    rows = _append(tx, space, records, [1] * len(records), "remembered", now=now)
+    for record in records:
+        for old in record.supersedes:
+            _close(tx, space, old, by=record, now=now)
+    return rows
+
+
+def revise(tx: Tx, space: int, old: Row, record: Record, *, action: str, now: int) -> Row:
+    """Make `record` the current version of a memory in place of `old`; the old version is kept."""
+    (row,) = _append(tx, space, [record], [old[2] + 1], action, now=now)
+    tx.run(_END, {"space": space, "seq": old[0], "now": now})
+    tx.run(_NOTE_END, {"space": space, "seq": row[0], "was": old[0]})
+    return row
+
+
+def current(tx: Tx, space: int, id: str, *, now: int, if_version: int | None = None) -> Row:
+    """The memory's current version; NotFound if there is none, Conflict if it is not `if_version`."""
+    rows = tx.run(_CURRENT, {"space": space, "id": id})
+    if not rows or _expired(rows[0], now):
+        raise NotFound(f"no memory with id {id!r} in this space")
+    if if_version is not None and rows[0][2] != if_version:
+        raise Conflict(
+            f"memory {id!r} is at version {rows[0][2]}, not {if_version}: read it again", current=rows[0][2]
+        )
+    return rows[0]
+
+
+def version(tx: Tx, space: int, id: str, number: int) -> Row:
+    """One version of a memory."""
+    rows = tx.run(_VERSION, {"space": space, "id": id, "version": number})
+    if not rows:
+        raise NotFound(f"memory {id!r} has no version {number} in this space")
+    return rows[0]
+
+
+def history(tx: Tx, space: int, id: str) -> list[Row]:
+    """Every version of a memory, oldest first."""
+    rows = tx.run(_HISTORY, {"space": space, "id": id})
+    if not rows:
+        raise NotFound(f"no memory with id {id!r} in this space")
+    return rows
+
+
+def page(tx: Tx, where: Where, *, newest: bool, limit: int, after: tuple[int, str] | None) -> list[Row]:
+    """Up to `limit` memories in the order of what was said, after the given place."""
+    params: dict[str, str | int | float | bytes | None] = {**where.params, "limit": limit}
+    sign, order = ("<", "DESC") if newest else (">", "ASC")
+    place = ""
+    if after is not None:
+        params["said"], params["last"] = after
+        place = f" AND (m.said_at, m.id) {sign} (:said, :last)"
+    return tx.run(
+        f"SELECT {_FROM_M} FROM memory m WHERE {where.sql}{place}"
+        f" ORDER BY m.said_at {order}, m.id {order} LIMIT :limit",
+        params,
+    )
+
+
+def ids(tx: Tx, where: Where) -> tuple[str, ...]:
+    """The ids of every memory for which the condition holds."""
+    rows = tx.run(f"SELECT m.id FROM memory m WHERE {where.sql} ORDER BY m.said_at, m.id", where.params)
+    return tuple(row[0] for row in rows)
+
+
+def known_ids(tx: Tx, space: int, wanted: Sequence[str]) -> list[str]:
+    """Those of the wanted ids that the space holds."""
+    rows = tx.run(
+        "SELECT DISTINCT id FROM memory WHERE space = :space AND id IN (SELECT value FROM json_each(:ids))",
+        {"space": space, "ids": json.dumps(list(wanted))},
+    )
+    return [row[0] for row in rows]
+
+
+def select_seqs(tx: Tx, where: Where) -> Ints:
+    """The sequence numbers of every memory for which the condition holds, rising."""
+    rows = tx.run(f"SELECT m.seq FROM memory m WHERE {where.sql}", where.params)
+    return np.sort(np.fromiter((row[0] for row in rows), np.int64, len(rows)))
+
+
+def fetch(
+    tx: Tx, seqs: Ints, picked: npt.NDArray[np.intp], where: Where
+) -> tuple[Ints, list[Row], dict[str, Row]]:
+    """The picked candidates' rows in their order, less those for which the condition does not hold."""
+    if not len(picked):
+        return np.empty(0, np.int64), [], {}
+    wanted = json.dumps(seqs[picked].tolist())
+    rows = tx.run(
+        f"SELECT {_FROM_M} FROM json_each(:wanted) w CROSS JOIN memory m ON m.seq = w.value WHERE {where.sql}",
+        {**where.params, "wanted": wanted},
+    )
+    place = {int(seq): position for position, seq in zip(picked, seqs[picked], strict=True)}
+    positions = np.array([place[row[0]] for row in rows], np.int64)
+    uses = tx.run(
+        "SELECT f.id, f.used, f.ignored, f.wrong, f.last_at FROM json_each(:ids) w CROSS JOIN feedback f"
+        " ON f.space = :space AND f.id = w.value",
+        {"space": where.params["space"], "ids": json.dumps([row[1] for row in rows])},
+    )
+    return positions, rows, {str(row[0]): row for row in uses}
+
+
+def feedback(tx: Tx, space: int, ids: Sequence[str], signal: str, *, now: int) -> int:
+    """Count a signal for each memory that is still there; returns how many."""
+    known = [id for id in ids if tx.run(_CURRENT, {"space": space, "id": id})]
+    for id in known:
+        tx.run(
+            f"INSERT INTO feedback (space, id, used, ignored, wrong, last_at)"
+            f" VALUES (:space, :id, :used, :ignored, :wrong, :now)"
+            f" ON CONFLICT (space, id) DO UPDATE SET {signal} = feedback.{signal} + 1, last_at = :now",
+            {
+                "space": space,
+                "id": id,
+                "now": now,
+                **{name: int(name == signal) for name in ("used", "ignored", "wrong")},
+            },
+        )
+    return len(known)
+
+
+def forget(tx: Tx, space: int, ids: Sequence[str]) -> None:
+    """Remove every version of these memories: rows, vectors, words, tags and feedback."""
+    wanted: Params = {"space": space, "ids": json.dumps(list(ids))}
+    inside = "space = :space AND id IN (SELECT value FROM json_each(:ids))"
+    seqs = f"space = :space AND seq IN (SELECT seq FROM memory WHERE {inside})"
+    # Mirrors that hold one of these learn it from here; only the number stays.
+    live = tx.run(f"SELECT seq FROM memory WHERE {inside} AND ended_at IS NULL", wanted)
+    first = tx.take(1)
+    tx.run(f"DELETE FROM trace WHERE {seqs}", wanted)
+    tx.run(f"DELETE FROM tag WHERE {seqs}", wanted)
+    tx.run(f"DELETE FROM feedback WHERE {inside}", wanted)
+    tx.run(f"DELETE FROM memory WHERE {inside}", wanted)
+    tx.many(_NOTE_END, [{"space": space, "seq": first, "was": row[0]} for row in live])
+
+
+def _sweep(tx: Tx, space: int, now: int) -> None:
+    expired = tx.run(_EXPIRED, {"space": space, "now": now})
+    if expired:
+        forget(tx, space, [row[0] for row in expired])
+
+
+def restore(
+    tx: Tx, space: int, record: Record, *, version: int, action: str, recorded_at: int
+) -> bool:
+    """Put back one version of a memory as it was; False if it is there already. Versions come in order."""
+    latest = tx.run(_LATEST, {"space": space, "id": record.id})[0][0]
+    if latest is not None and latest >= version:
+        same = tx.run(_VERSION, {"space": space, "id": record.id, "version": version})
+        if same and decode(same[0]).text == record.text:
+            return False
+        raise Conflict(f"another memory with id {record.id!r} exists already", current=latest)
+    (row,) = _append(tx, space, [record], [version], action, now=recorded_at)
+    if latest is not None:
+        old = tx.run(_VERSION, {"space": space, "id": record.id, "version": latest})[0]
+        tx.run(_END, {"space": space, "seq": old[0], "now": recorded_at})
+        tx.run(_NOTE_END, {"space": space, "seq": row[0], "was": old[0]})
+    return True
+
+
+def versions_after(tx: Tx, space: int, seq: int, *, last: int, limit: int) -> list[tuple[Row, Row]]:
+    """Versions of any memory after a sequence number, each with its trace's vector and words."""
+    rows = tx.run(
+        f"SELECT {_FROM_M}, t.vector, t.terms FROM memory m JOIN trace t ON t.seq = m.seq AND t.space = m.space"
+        " WHERE m.space = :space AND m.seq > :seq AND m.seq <= :last ORDER BY m.seq LIMIT :limit",
+        {"space": space, "seq": seq, "last": last, "limit": limit},
+    )
+    return [(row[:-2], row[-2:]) for row in rows]
+
+
+def forget_all(tx: Tx, space: int) -> None:
+    """Remove every memory of a space at once."""
+    tx.run("UPDATE space SET epoch = epoch + 1 WHERE number = :space", {"space": space})
+    for table in ("trace", "tag", "feedback", "ended", "memory"):
+        tx.run(f"DELETE FROM {table} WHERE space = :space", {"space": space})
+
+
+def decode(row: Row) -> Memory:
+    """The memory that a row of COLUMNS holds."""
+    (_, id, version, _, _, kind, form, mime, importance, user, agent, session, source, said, created, recorded,
+     _, expires, valid_to, superseded_by, tags, metadata, text, content) = row  # fmt: skip
+    return Memory(
+        id=id,
+        version=version,
+        content=_content(form, text, content),
+        text=text,
+        mime=mime,
+        kind=kind,
+        tags=tuple(json.loads(tags)) if tags != "[]" else (),
+        metadata=json.loads(metadata) if metadata != "{}" else {},
+        importance=importance,
+        scope=Scope(user=user, agent=agent, session=session),
+        source=source,
+        said_at=times.from_micros(said),
+        created_at=times.from_micros(created),
+        updated_at=times.from_micros(recorded),
+        expires_at=_moment(expires),
+        valid_to=_moment(valid_to),
+        superseded_by=superseded_by,
+    )
+
+
+def said_at(row: Row) -> int:
+    """When what a row of COLUMNS holds was said."""
+    return int(row[13])
+
+
+def decode_revision(row: Row) -> Revision:
+    """The step in a memory's life that a row of COLUMNS records."""
+    memory = decode(row)
+    return Revision(
+        version=memory.version,
+        action=row[3],
+        at=memory.updated_at,
+        reason=row[4],
+        memory=memory,
+    )
+
+
+def record_of(tx: Tx, space: int, row: Row) -> Record:
+    """The record that would write this version again, with its vector and words."""
+    ((vector, terms),) = tx.run(_TRACE, {"space": space, "seq": row[0]})
+    named = dict(zip(_NAMES, row, strict=True))
+    return Record(
+        id=named["id"],
+        kind=named["kind"],
+        form=named["form"],
+        mime=named["mime"],
+        text=named["text"],
+        content=named["content"],
+        tags=tuple(json.loads(named["tags"])),
+        metadata=named["metadata"],
+        importance=named["importance"],
+        scope=Scope(user=row[9], agent=row[10], session=row[11]),
+        source=named["source"],
+        said_at=named["said_at"],
+        created_at=named["created_at"],
+        expires_at=named["expires_at"],
+        valid_to=named["valid_to"],
+        superseded_by=named["superseded_by"],
+        vector=vector,
+        terms=terms,
+    )
+
+
+def _append(
+    tx: Tx, space: int, records: Sequence[Record], versions: Sequence[int], action: str, *, now: int
+) -> list[Row]:
+    """Write one row a record under fresh sequence numbers, with its trace and tags."""
+    first = tx.take(len(records))
+    rows = [
+        _row(record, seq=first + i, version=number, action=action, now=now)
+        for i, (record, number) in enumerate(zip(records, versions, strict=True))
+    ]
+    tx.many(_INSERT, (dict(zip(_NAMES, row, strict=True), space=space) for row in rows))
+    tx.many(_INSERT_TRACE, (_trace(record, space, first + i) for i, record in enumerate(records)))
+    tx.many(
+        _INSERT_TAG,
+        ({"space": space, "tag": tag, "seq": first + i} for i, record in enumerate(records) for tag in record.tags),
+    )
+    return rows
+
+
+def _row(record: Record, *, seq: int, version: int, action: str, now: int) -> Row:
+    return (
+        seq, record.id, version, action, record.reason, record.kind, record.form, record.mime, record.importance,
+        record.scope.user, record.scope.agent, record.scope.session, record.source, record.said_at,
+        record.created_at, now, None, record.expires_at, record.valid_to, record.superseded_by,
+        json.dumps(record.tags, ensure_ascii=False) if record.tags else "[]", record.metadata, record.text,
+        record.content,
+    )  # fmt: skip
+
+
+def _trace(record: Record, space: int, seq: int) -> Params:
+    head = trace.head(
+        kind=record.kind,
+        scope=record.scope,
+        expires_at=record.expires_at,
+        closed=record.valid_to is not None,
+    )
+    return {"seq": seq, "space": space, "head": head, "vector": record.vector, "terms": record.terms}
+
+
+def _close(tx: Tx, space: int, id: str, *, by: Record, now: int) -> None:
+    """Close a memory because `by` takes its place: a new version with an end and a pointer."""
+    old = current(tx, space, id, now=now)
+    closed = replace(
+        record_of(tx, space, old), valid_to=by.said_at, superseded_by=by.id, reason=by.reason, supersedes=()
+    )
+    revise(tx, space, old, closed, action="superseded", now=now)
+
+
+def _content(form: str, text: str, content: Any) -> Content:
+    if form == "json":
+        return json.loads(content)
+    return text if content is None else content
+
+
+def _expired(row: Row, now: int) -> bool:
+    return row[17] is not None and row[17] <= now
+
+
+def _moment(micros: int | None) -> datetime | None:
+    return None if micros is None else times.from_micros(micros)
+
+
+def counts_by_kind(tx: Tx, where: Where) -> Mapping[str, int]:
+    """How many memories of each kind the condition holds for."""
+    rows = tx.run(f"SELECT m.kind, count(*) FROM memory m WHERE {where.sql} GROUP BY m.kind", where.params)
+    return {str(kind): count for kind, count in rows}
+
+
+def count_versions(tx: Tx, space: int) -> int:
+    """How many versions the space keeps of all its memories."""
+    return int(tx.run("SELECT count(*) FROM memory WHERE space = :space", {"space": space})[0][0])
+
+
+def last_seq(tx: Tx, space: int) -> int:
+    """The newest sequence number among the space's memories; 0 if it holds none."""
+    rows = tx.run("SELECT coalesce(max(seq), 0) FROM trace WHERE space = :space", {"space": space})
+    return int(rows[0][0])
+
+
+def all_feedback(tx: Tx, space: int) -> list[Row]:
+    """Every memory's feedback: id, used, ignored, wrong, last_at."""
+    return tx.run(
+        "SELECT id, used, ignored, wrong, last_at FROM feedback WHERE space = :space ORDER BY id",
+        {"space": space},
+    )
+
+
+def restore_feedback(tx: Tx, space: int, row: Row) -> bool:
+    """Put back one row of `all_feedback`; False if the memory has feedback already."""
+    id, used, ignored, wrong, last_at = row
+    rows = tx.run(
+        "INSERT INTO feedback (space, id, used, ignored, wrong, last_at)"
+        " VALUES (:space, :id, :used, :ignored, :wrong, :last_at) ON CONFLICT DO NOTHING RETURNING id",
+        {"space": space, "id": id, "used": used, "ignored": ignored, "wrong": wrong, "last_at": last_at},
+    )
+    return bool(rows)

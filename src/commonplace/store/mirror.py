@@ -1,0 +1,258 @@
+"""A space's search index in memory: rebuilt from the file at first use, then kept up by sequence number.
+
+SQLite is the only truth. A mirror is brought level with the snapshot of the very transaction that asks,
+so that it can neither miss an acknowledged write nor show a forgotten memory; and each state of it is
+immutable, so that threads search side by side while another brings it up to date.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from ..recall.types import Candidates, Floats, Ints, Probe
+from ..recall.words import B, K1, weights
+from ..settings import Settings
+from .base import Row, Tx
+from .postings import Counts, Documents, Postings
+from .trace import FOREVER, HEAD
+from .vectors import Column, Vectors, column
+
+Mask = npt.NDArray[np.bool_]
+Found = list[tuple[Documents, Counts]]
+
+_TRACES = "SELECT seq, head, vector, terms FROM trace WHERE space = :space AND seq > :seq ORDER BY seq"
+_STATE = """SELECT s.epoch, c.value, (SELECT value FROM book WHERE name = 'dimension')
+    FROM space s, counter c WHERE s.number = :space AND c.name = 'seq'"""
+_ENDED = "SELECT was FROM ended WHERE space = :space AND seq > :seq"
+_TRACES_CURRENT = """SELECT seq, head, vector, terms FROM trace
+    WHERE space = :space AND seq NOT IN (SELECT was FROM ended WHERE space = :space) ORDER BY seq"""
+_TRACES_AS_OF = """SELECT t.seq, t.head, t.vector, t.terms FROM trace t JOIN memory m ON m.seq = t.seq
+    WHERE t.space = :space AND m.recorded_at <= :as_of AND (m.ended_at IS NULL OR m.ended_at > :as_of)
+    ORDER BY t.seq"""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One state of a space's index. Documents are numbered in the order of their sequence numbers."""
+
+    epoch: int
+    seq: int
+    """Every change up to this number is in the view."""
+    seqs: Column[np.int64]
+    heads: Column[np.void]
+    lengths: Column[np.float32]
+    vectors: Vectors
+    postings: Postings
+    alive: Mask
+    current: Mask
+    """Alive, and not closed by a newer memory: what word statistics are taken from."""
+    population: int
+    mean_length: float
+    expiring: bool
+    """Whether any document has a time to live, so that most searches need not look."""
+
+    def search(self, probe: Probe, allowed: Ints | None) -> Candidates:
+        """The best by meaning and the best by words among the documents that the probe admits."""
+        postings = [list(self.postings.find(term)) for term in probe.terms]
+        frequencies = [sum(int(np.count_nonzero(self.current[d])) for d, _ in found) for found in postings]
+        admitted = self._admitted(probe, allowed)
+        chosen = np.union1d(
+            self._by_meaning(probe, admitted), self._by_words(probe, admitted, postings, frequencies)
+        )
+        return Candidates(
+            seqs=self.seqs.array[chosen],
+            cosines=self.vectors.cosines(chosen, probe.vector),
+            counts=_counts(postings, chosen, self.seqs.count),
+            lengths=self.lengths.array[chosen],
+            frequencies=np.array(frequencies, np.int64),
+            population=self.population,
+            mean_length=self.mean_length,
+        )
+
+    def rows(self, seqs: Ints) -> Floats:
+        """The vectors of these documents."""
+        return self.vectors.rows(self.seqs.array.searchsorted(seqs))
+
+    @property
+    def nbytes(self) -> int:
+        return self.vectors.nbytes + self.postings.nbytes + 50 * self.seqs.count
+
+    def _admitted(self, probe: Probe, allowed: Ints | None) -> Mask | None:
+        """Which documents may be candidates; None for all of them, the common case."""
+        mask = self.alive if probe.superseded else self.current
+        heads = self.heads.array
+        if self.expiring:
+            mask = mask & (heads["expires"] > probe.now)
+        if probe.kinds:
+            mask = mask & np.isin(heads["kind"], probe.kinds)
+        for part, names in probe.within:
+            mask = mask & np.isin(heads[part], names)
+        for label in probe.labels:
+            mask = mask & self._holders(label)
+        if allowed is not None:
+            mask = mask & self._members(allowed)
+        return None if mask.all() else mask
+
+    def _holders(self, term: int) -> Mask:
+        holders = np.zeros(self.seqs.count, np.bool_)
+        for documents, _ in self.postings.find(term):
+            holders[documents] = True
+        return holders
+
+    def _members(self, allowed: Ints) -> Mask:
+        members = np.zeros(self.seqs.count, np.bool_)
+        members[_positions(self.seqs.array, allowed)] = True
+        return members
+
+    def _by_meaning(self, probe: Probe, admitted: Mask | None) -> Ints:
+        if probe.vector is None:
+            return np.empty(0, np.int64)
+        among = None if admitted is None else np.flatnonzero(admitted)
+        closeness = self.vectors.scan(probe.vector, among)
+        best = _best(closeness, probe.depth)
+        return best if among is None else among[best]
+
+    def _by_words(
+        self, probe: Probe, admitted: Mask | None, postings: list[Found], frequencies: list[int]
+    ) -> Ints:
+        scores = np.zeros(self.seqs.count, np.float32)
+        rarity = weights(np.array(frequencies, np.int64), self.population)
+        for found, weight in zip(postings, rarity, strict=True):
+            for documents, counts in found:
+                damping = K1 * (1 - B + B * self.lengths.array[documents] / max(self.mean_length, 1.0))
+                scores[documents] += weight * (counts * np.float32(K1 + 1) / (counts + damping))
+        holders = scores > 0
+        among = np.flatnonzero(holders if admitted is None else holders & admitted)
+        return among[_best(scores[among], probe.depth)]
+
+
+def _best(scores: Floats, depth: int) -> npt.NDArray[np.intp]:
+    """Positions of the `depth` highest scores, in no order."""
+    if len(scores) <= depth:
+        return np.arange(len(scores))
+    return np.argpartition(scores, len(scores) - depth)[-depth:]
+
+
+def _counts(postings: list[Found], chosen: Ints, total: int) -> Counts:
+    """How often each chosen document holds each term."""
+    table = np.zeros((len(chosen), len(postings)), np.uint8)
+    held = np.zeros(total, np.uint8)
+    for column_, found in enumerate(postings):
+        for documents, counts in found:
+            held[documents] = counts
+        table[:, column_] = held[chosen]
+        for documents, _ in found:
+            held[documents] = 0
+    return table
+
+
+class Mirrors:
+    """The mirrors of one process: at most one state a space, the longest unused dropped beyond a budget."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._budget = settings.mirror_bytes
+        self._views: OrderedDict[int, View] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def view(self, tx: Tx, space: int, as_of: int | None) -> View | None:
+        """The index as it stands in the snapshot of `tx`; None if the mirror is already past that snapshot."""
+        epoch, seq, dimension = map(int, tx.run(_STATE, {"space": space})[0])
+        if as_of is not None:
+            rows = tx.run(_TRACES_AS_OF, {"space": space, "as_of": as_of})
+            return extended(empty(epoch, dimension), rows, [], seq)
+        with self._lock:
+            view = self._views.get(space)
+            if view is not None and view.epoch == epoch and view.seq == seq:
+                return view
+            if view is not None and (view.seq > seq or view.epoch > epoch):
+                return None
+            view = self._caught_up(tx, space, view, epoch, seq, dimension)
+            self._keep(space, view)
+            return view
+
+    def _caught_up(
+        self, tx: Tx, space: int, view: View | None, epoch: int, seq: int, dimension: int
+    ) -> View:
+        if view is None or view.epoch != epoch:
+            return extended(empty(epoch, dimension), tx.run(_TRACES_CURRENT, {"space": space}), [], seq)
+        since = {"space": space, "seq": view.seq}
+        return extended(view, tx.run(_TRACES, since), tx.run(_ENDED, since), seq)
+
+    def _keep(self, space: int, view: View) -> None:
+        self._views[space] = view
+        self._views.move_to_end(space)
+        total = sum(view.nbytes for view in self._views.values())
+        while total > self._budget and len(self._views) > 1:
+            _, dropped = self._views.popitem(last=False)
+            total -= dropped.nbytes
+
+
+def empty(epoch: int, dimension: int) -> View:
+    """The view of a space that holds nothing."""
+    return View(
+        epoch=epoch,
+        seq=0,
+        seqs=column(np.int64),
+        heads=column(HEAD),
+        lengths=column(np.float32),
+        vectors=Vectors.empty(dimension),
+        postings=Postings(),
+        alive=np.empty(0, np.bool_),
+        current=np.empty(0, np.bool_),
+        population=0,
+        mean_length=0.0,
+        expiring=False,
+    )
+
+
+def extended(view: View, added: list[Row], ended: list[Row], seq: int) -> View:
+    """The view after these traces were added and those sequence numbers ended."""
+    if not added and not ended:
+        return replace(view, seq=seq)
+    if added:
+        view = _with_added(view, added)
+    alive = view.alive.copy()
+    alive[_positions(view.seqs.array, np.array([was for (was,) in ended], np.int64))] = False
+    current = alive & (view.heads.array["closed"] == 0)
+    population = int(np.count_nonzero(current))
+    total = float(view.lengths.array[current].sum(dtype=np.float64))
+    return replace(
+        view,
+        seq=seq,
+        alive=alive,
+        current=current,
+        population=population,
+        mean_length=total / population if population else 0.0,
+    )
+
+
+def _with_added(view: View, added: list[Row]) -> View:
+    seqs, heads, vectors, terms = zip(*added, strict=True)
+    head_rows = np.frombuffer(b"".join(heads), HEAD)
+    return replace(
+        view,
+        seqs=view.seqs.extended(np.array(seqs, np.int64)),
+        heads=view.heads.extended(head_rows),
+        lengths=view.lengths.extended(_lengths(terms)),
+        vectors=view.vectors.extended(vectors),
+        postings=view.postings.extended(list(terms), view.seqs.count),
+        alive=np.concatenate([view.alive, np.ones(len(added), np.bool_)]),
+        expiring=view.expiring or bool((head_rows["expires"] != FOREVER).any()),
+    )
+
+
+def _lengths(terms: tuple[bytes, ...]) -> Floats:
+    return np.fromiter((sum(blob[len(blob) // 5 * 4 :]) for blob in terms), np.float32, len(terms))
+
+
+def _positions(seqs: Ints, wanted: Ints) -> Ints:
+    """Where the wanted sequence numbers stand; the ones that are not there are left out."""
+    at = seqs.searchsorted(wanted)
+    inside = at < len(seqs)
+    at, wanted = at[inside], wanted[inside]
+    return at[seqs[at] == wanted]

@@ -1,0 +1,34 @@
+"""The walls: a number for each space's name. Every statement on a space's data carries its number."""
+
+from __future__ import annotations
+
+from .base import Tx
+
+PLANTED = "commonplace:planted"
+"""Holds the memory that proves the embedder at start-up; names with this prefix are not for users."""
+RESERVED = "commonplace:"
+
+
+def find(tx: Tx, name: str) -> int | None:
+    """The space's number; None while nothing was written to it."""
+    rows = tx.run("SELECT number FROM space WHERE name = :name", {"name": name})
+    return int(rows[0][0]) if rows else None
+
+
+def number(tx: Tx, name: str) -> int:
+    """The space's number; a new space gets the next one."""
+    found = find(tx, name)
+    if found is not None:
+        return found
+    rows = tx.run(
+        "INSERT INTO space (number, name, epoch) VALUES"
+        " ((SELECT coalesce(max(number), 0) + 1 FROM space), :name, 0) RETURNING number",
+        {"name": name},
+    )
+    return int(rows[0][0])
+
+
+def names(tx: Tx) -> list[str]:
+    """Every space that users made, sorted."""
+    rows = tx.run("SELECT name FROM space ORDER BY name")
+    return [name for (name,) in rows if not name.startswith(RESERVED)]

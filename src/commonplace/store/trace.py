@@ -1,0 +1,60 @@
+"""What search keeps of each memory: a fixed-size head, the vector as float16, hashed words and tags."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from ..recall.analyze import encode
+from ..values import KINDS, Scope
+
+FOREVER = np.iinfo(np.int64).max
+
+_HEAD = struct.Struct("<BBxxIIIq")
+HEAD = np.dtype(
+    {
+        "names": ["kind", "closed", "user", "agent", "session", "expires"],
+        "formats": ["u1", "u1", "<u4", "<u4", "<u4", "<i8"],
+        "offsets": [0, 1, 4, 8, 12, 16],
+        "itemsize": _HEAD.size,
+    }
+)
+
+
+def head(*, kind: str, scope: Scope, expires_at: int | None, closed: bool) -> bytes:
+    """Pack what a search narrows by without asking SQL."""
+    return _HEAD.pack(
+        KINDS.index(kind),  # type: ignore[arg-type]  # checked when the draft was
+        closed,
+        name_hash(scope.user),
+        name_hash(scope.agent),
+        name_hash(scope.session),
+        FOREVER if expires_at is None else expires_at,
+    )
+
+
+def name_hash(name: str | None) -> int:
+    """A number for a user, agent or session; 0 for none. A collision only costs a row that SQL then refuses."""
+    return 0 if name is None else zlib.crc32(name.encode()) or 1
+
+
+def tag_hash(tag: str) -> int:
+    """A number for a tag, kept among the words; the prefix keeps it apart from them."""
+    return zlib.crc32(b"\0tag\0" + tag.encode())
+
+
+def terms(text: str, tags: Sequence[str]) -> bytes:
+    """Words with their counts, and tags with a count of zero, so that they narrow and never score."""
+    words = encode(text)
+    n = len(words) // 5
+    labels = struct.pack(f"<{len(tags)}I", *map(tag_hash, tags))
+    return words[: 4 * n] + labels + words[4 * n :] + bytes(len(tags))
+
+
+def half(vector: npt.NDArray[np.float32]) -> bytes:
+    """A unit vector as it is stored: float16, little-endian."""
+    return vector.astype("<f2").tobytes()

@@ -1,0 +1,20 @@
+"""What commonplace ships for the tests of others."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .embedders import HashEmbedder
+
+__all__ = ["HashEmbedder"]
+
+# Imported when first asked for, so that one tool does not bring along what another needs.
+_HOMES = {"HashEmbedder": ".embedders"}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name], __name__), name)

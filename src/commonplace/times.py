@@ -1,0 +1,48 @@
+"""Moments as the store keeps them: whole microseconds since 1970 in UTC, exact in both engines."""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime, timedelta, timezone
+
+from .errors import InvalidInput
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_MICROSECOND = timedelta(microseconds=1)
+LAST = (datetime.max.replace(tzinfo=timezone.utc) - _EPOCH) // _MICROSECOND
+
+
+def now() -> int:
+    """This moment."""
+    return time.time_ns() // 1000
+
+
+def to_micros(moment: datetime) -> int:
+    """Microseconds of a datetime; one without a time zone is taken as UTC."""
+    if not isinstance(moment, datetime):
+        raise InvalidInput(f"expected a datetime, got {type(moment).__name__}")
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
+    return (aware - _EPOCH) // _MICROSECOND
+
+
+def from_micros(micros: int) -> datetime:
+    """The UTC datetime of a stored moment."""
+    return _EPOCH + micros * _MICROSECOND
+
+
+def parse(text: str) -> datetime:
+    """A datetime from ISO 8601 text."""
+    try:
+        # Python 3.10 does not read the Z that JSON documents end times with.
+        return datetime.fromisoformat(text.replace("Z", "+00:00") if text.endswith("Z") else text)
+    except ValueError as error:
+        raise InvalidInput(f"{text!r} is no ISO 8601 date or time, for example 2026-05-04T09:30:00Z") from error
+
+
+def until(start: int, seconds: float | None) -> int | None:
+    """When a time to live of `seconds` ends; None lives for ever."""
+    if seconds is None:
+        return None
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 < seconds < 1e11:
+        raise InvalidInput(f"ttl must be a positive number of seconds, not {seconds!r}")
+    return min(start + round(seconds * 1_000_000), LAST)

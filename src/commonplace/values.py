@@ -1,0 +1,239 @@
+"""What goes into a book and what comes out: frozen values, no I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, TypeAlias, get_args
+
+Json: TypeAlias = "str | int | float | bool | None | list[Json] | dict[str, Json]"
+Content: TypeAlias = "str | bytes | list[Json] | dict[str, Json]"
+
+Kind = Literal["note", "fact", "preference", "decision", "pattern", "failure", "insight", "message"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+Signal = Literal["used", "ignored", "wrong"]
+SIGNALS: tuple[Signal, ...] = get_args(Signal)
+
+Order = Literal["relevance", "time"]
+Coverage = Literal["known", "partly known", "unknown"]
+Action = Literal["remembered", "revised", "superseded"]
+ACTIONS: tuple[Action, ...] = get_args(Action)
+
+TEXT = "text/plain"
+MARKDOWN = "text/markdown"
+JSON = "application/json"
+BINARY = "application/octet-stream"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """Who and where inside a space; a part that is None belongs to everybody."""
+
+    user: str | None = None
+    agent: str | None = None
+    session: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Within:
+    """Where to look: each part lists the values to search; None searches all of them.
+
+    Memories without that part (the team's) are found too, unless `shared` is False.
+    """
+
+    users: tuple[str, ...] | None = None
+    agents: tuple[str, ...] | None = None
+    sessions: tuple[str, ...] | None = None
+    shared: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """One thing to remember, before it has an id. Only `content` is required."""
+
+    content: Content
+    text: str | None = None
+    mime: str | None = None
+    kind: Kind = "note"
+    tags: Sequence[str] = ()
+    metadata: Mapping[str, Json] = field(default_factory=dict)
+    importance: float = 0.5
+    scope: Scope = Scope()
+    source: str | None = None
+    said_at: datetime | None = None
+    ttl: float | None = None
+    id: str | None = None
+    vector: Sequence[float] | None = None
+    supersedes: Sequence[str] = ()
+    """Ids of memories that this one takes the place of: they are closed and point here."""
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """One thing worth keeping, as it stood at `version`."""
+
+    id: str
+    version: int
+    content: Content
+    text: str
+    mime: str
+    kind: Kind
+    tags: tuple[str, ...]
+    metadata: Mapping[str, Json]
+    importance: float
+    scope: Scope
+    source: str | None
+    said_at: datetime
+    created_at: datetime
+    updated_at: datetime
+    expires_at: datetime | None
+    valid_to: datetime | None
+    superseded_by: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revision:
+    """One step in a memory's life: what was done, when, why, and how it stood then."""
+
+    version: int
+    action: Action
+    at: datetime
+    reason: str | None
+    memory: Memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """The parts of a hit's score, so that a ranking can be explained."""
+
+    meaning: float
+    """Closeness of the vectors: standard deviations above unrelated text."""
+    words: float
+    """Share of the query's informative words that the memory holds, 0 to 1."""
+    relevance: float
+    """Calibrated probability that the memory bears on the query, before time and strength."""
+    recency: float
+    """Factor from age and the kind's half-life."""
+    strength: float
+    """Factor from importance and feedback."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A memory that a recall found, and why."""
+
+    memory: Memory
+    score: float
+    parts: Score
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recall:
+    """A ranked answer. No hits is an honest answer: the book holds nothing that bears on the query."""
+
+    query: str
+    text: str
+    hits: tuple[Hit, ...]
+    avoid: tuple[Hit, ...]
+    coverage: Coverage
+    tokens: int
+    receipt: str
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """One page of a listing; `cursor` fetches the next, None means that this was the last."""
+
+    memories: tuple[Memory, ...]
+    cursor: str | None
+
+    def __iter__(self) -> Iterator[Memory]:
+        return iter(self.memories)
+
+    def __len__(self) -> int:
+        return len(self.memories)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgotten:
+    """What a `forget` removed."""
+
+    ids: tuple[str, ...]
+    memories: int
+    entries: int
+    files: int
+    messages: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A key-value entry as it stands."""
+
+    key: str
+    value: Json
+    version: int
+    updated_at: datetime
+    expires_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class File:
+    """A canvas file at one revision. A deleted file has a last revision with `deleted` set."""
+
+    path: str
+    revision: int
+    content: str
+    at: datetime
+    author: str | None
+    deleted: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One message of a transcript; numbers start at 1 and have no gaps."""
+
+    number: int
+    role: str
+    name: str | None
+    content: Json
+    metadata: Mapping[str, Json]
+    said_at: datetime
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stats:
+    """How much a space holds."""
+
+    space: str
+    memories: int
+    versions: int
+    by_kind: Mapping[str, int]
+    entries: int
+    files: int
+    messages: int
+    embedder: str
+    dimension: int
+    bytes: int
+    engine: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """The verdict of `check`: every problem found, in words; none means that the book is sound."""
+
+    problems: tuple[str, ...]
+    checked: Mapping[str, int]
+
+    @property
+    def ok(self) -> bool:
+        return not self.problems
