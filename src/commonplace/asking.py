@@ -9,14 +9,14 @@ import numpy.typing as npt
 
 from .recall import analyze, pack, rank, receipt, verdict, weigh
 from .recall.background import Background
-from .recall.distinct import distinct
+from .recall.distinct import ALIKE, distinct
 from .recall.types import Candidates, Floats, Part, Probe
 from .store import memories, trace
 from .store.base import Found, Row
 from .store.conditions import Selection
 from .values import KINDS, Hit, Order, Recall, Score
 
-_SPARE = 3
+_SPARE = 2
 """Fetch this many times k, so that duplicates and rows that a filter refuses leave enough."""
 _UNRATED: Row = ("", 0, 0, 0)
 
@@ -66,7 +66,7 @@ def probe(request: Request, vector: Floats | None, *, depth: int) -> Probe:
         # Of the past, the rows alone know what had ended by then.
         now=0 if past else request.now,
         superseded=past or selection.superseded,
-        kinds=tuple(KINDS.index(kind) for kind in selection.kinds),  # type: ignore[arg-type]  # checked
+        kinds=tuple(KINDS.index(kind) for kind in selection.kinds),
         labels=tuple(trace.tag_hash(tag) for tag in selection.tags),
         within=_hashed(selection),
     )
@@ -91,14 +91,16 @@ def _hashed(selection: Selection) -> tuple[tuple[Part, tuple[int, ...]], ...]:
 
 def assemble(request: Request, found: Found, judgement: rank.Judgement) -> Recall:
     """The answer from the rows that were fetched: weighed, without repeats, within the budget."""
-    hits = [
-        _hit(row, int(position), judgement, found.uses, request.now)
+    parts = [
+        _parts(row, int(position), judgement, found.uses, request.now)
         for position, row in zip(found.positions, found.rows, strict=True)
     ]
-    ranked = sorted(range(len(hits)), key=lambda i: (-hits[i].score, hits[i].memory.id))
-    kept = distinct([hits[i].memory.text for i in ranked], found.vectors[ranked])
-    shown, avoid = _apart([hits[ranked[i]] for i in kept], request)
-    packed = pack.pack(shown, avoid, max_tokens=request.max_tokens, order=request.order)
+    scores = [weigh.score(part.relevance, part.recency, part.strength) for part in parts]
+    ranked = sorted(range(len(parts)), key=lambda i: (-scores[i], memories.id_of(found.rows[i])))
+    kept = _without_repeats(found, ranked)
+    shown, avoid = _apart(found, kept, request)
+    hits = [Hit(memory=memories.decode(found.rows[i]), score=scores[i], parts=parts[i]) for i in (*shown, *avoid)]
+    packed = pack.pack(hits[: len(shown)], hits[len(shown) :], max_tokens=request.max_tokens, order=request.order)
     return Recall(
         query=request.query,
         text=packed.text,
@@ -110,27 +112,35 @@ def assemble(request: Request, found: Found, judgement: rank.Judgement) -> Recal
     )
 
 
-def _hit(row: Row, position: int, judgement: rank.Judgement, uses: dict[str, Row], now: int) -> Hit:
-    memory = memories.decode(row)
-    _, used, ignored, wrong, *_ = uses.get(memory.id, _UNRATED)
-    age = (now - memories.said_at(row)) / 1e6
-    parts = Score(
+def _parts(row: Row, position: int, judgement: rank.Judgement, uses: dict[str, Row], now: int) -> Score:
+    _, used, ignored, wrong, *_ = uses.get(memories.id_of(row), _UNRATED)
+    return Score(
         meaning=float(judgement.meaning[position]),
         words=float(judgement.words[position]),
         relevance=float(judgement.relevance[position]),
-        recency=weigh.recency(memory.kind, age),
-        strength=weigh.strength(memory.importance, used=used, ignored=ignored, wrong=wrong),
+        recency=weigh.recency(memories.kind_of(row), (now - memories.said_at(row)) / 1e6),
+        strength=weigh.strength(memories.importance_of(row), used=used, ignored=ignored, wrong=wrong),
     )
-    return Hit(memory=memory, score=weigh.score(parts.relevance, parts.recency, parts.strength), parts=parts)
 
 
-def _apart(hits: list[Hit], request: Request) -> tuple[list[Hit], list[Hit]]:
+def _without_repeats(found: Found, ranked: list[int]) -> list[int]:
+    """The ranked rows less those that say again what a better one says."""
+    texts = [memories.text_of(found.rows[i]) for i in ranked]
+    vectors = found.vectors[ranked]
+    # Texts are compared word by word only where two could be the same; mostly none could.
+    alike = np.count_nonzero(vectors @ vectors.T > ALIKE) > len(ranked)
+    if not alike and len({text.casefold() for text in texts}) == len(texts):
+        return ranked
+    return [ranked[i] for i in distinct(texts, vectors)]
+
+
+def _apart(found: Found, kept: list[int], request: Request) -> tuple[list[int], list[int]]:
     """Failures warn; they stand among the hits only when they were asked for."""
     if "failure" in request.selection.kinds:
-        return hits[: request.k], []
-    shown = [hit for hit in hits if hit.memory.kind != "failure"]
-    avoid = [hit for hit in hits if hit.memory.kind == "failure"]
-    return shown[: request.k], avoid[: request.k]
+        return kept[: request.k], []
+    failures = [i for i in kept if memories.kind_of(found.rows[i]) == "failure"]
+    shown = [i for i in kept if i not in failures]
+    return shown[: request.k], failures[: request.k]
 
 
 def _ordered(hits: tuple[Hit, ...], order: Order) -> tuple[Hit, ...]:

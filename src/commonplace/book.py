@@ -69,7 +69,7 @@ class Book:
         return Book(self._core, space)
 
     @overload
-    def remember(
+    def remember(  # type: ignore[overload-overlap]  # a text is a sequence of texts, too
         self,
         content: str | bytes | dict[str, Json] | Draft,
         *,

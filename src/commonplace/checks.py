@@ -11,7 +11,7 @@ import numpy as np
 
 from .errors import DimensionMismatch, InvalidInput, InvalidText, TooLarge
 from .recall.types import Floats
-from .values import KINDS, Json, Order, Scope, Within
+from .values import KINDS, ORDERS, Json, Kind, Order, Scope, Within
 
 _LONGEST_NAME = 512
 _MOST_TAGS = 256
@@ -52,11 +52,12 @@ def optional_name(value: object, what: str) -> str | None:
     return None if value is None else name(value, what)
 
 
-def kind(value: str) -> str:
+def kind(value: str) -> Kind:
     """One of the kinds."""
-    if value not in KINDS:
-        raise InvalidInput(f"unknown kind {value!r}; known: {', '.join(KINDS)}")
-    return value
+    for known in KINDS:
+        if value == known:
+            return known
+    raise InvalidInput(f"unknown kind {value!r}; known: {', '.join(KINDS)}")
 
 
 def tags(values: Iterable[str]) -> tuple[str, ...]:
@@ -76,7 +77,7 @@ def names(values: Iterable[str] | None, what: str) -> tuple[str, ...]:
     return () if values is None else tuple(name(value, what) for value in values)
 
 
-def kinds(values: Iterable[str] | None) -> tuple[str, ...]:
+def kinds(values: Iterable[str] | None) -> tuple[Kind, ...]:
     """A list of kinds; None is none of them."""
     return tuple(kind(value) for value in names(values, "kinds"))
 
@@ -123,9 +124,10 @@ def only(value: Scope) -> Within:
 
 def order(value: str) -> Order:
     """How an answer is ordered."""
-    if value not in ("relevance", "time"):
-        raise InvalidInput(f"order is 'relevance' or 'time', not {value!r}")
-    return value  # type: ignore[return-value]  # the line above narrows it for readers, not for mypy
+    for known in ORDERS:
+        if value == known:
+            return known
+    raise InvalidInput(f"order is 'relevance' or 'time', not {value!r}")
 
 
 def json_text(value: object, what: str, *, limit: int) -> str:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from . import checks, times
 from .embed.base import Embedder
-from .errors import EmbedderFailed, InvalidInput
+from .errors import EmbedderFailed, InvalidInput, TooLarge
 from .ids import new_id
 from .recall.types import Floats
 from .settings import Settings
@@ -52,7 +54,7 @@ def body(content: Content, *, text: str | None, mime: str | None, settings: Sett
 
 def _bytes_body(content: bytes, shown: str | None, mime: str, settings: Settings) -> Body:
     if len(content) > settings.max_content_bytes:
-        raise checks.TooLarge(
+        raise TooLarge(
             f"content has {len(content):,} bytes, the limit is {settings.max_content_bytes:,}: keep it elsewhere"
         )
     return Body(form="bytes", mime=mime, text=shown or "", content=content)
@@ -72,10 +74,10 @@ def _lines(value: Json, path: str = "", depth: int = 0) -> list[str]:
     return [line for name, item in parts for line in _lines(item, name, depth + 1)]
 
 
-def expand(content: object, options: Draft) -> list[Draft]:
+def expand(content: Content | Draft | Sequence[Content | Draft], options: Draft) -> list[Draft]:
     """One draft for each content: a Draft as it is, anything else with the options."""
-    contents = content if isinstance(content, (list, tuple)) else [content]
-    if isinstance(content, (list, tuple)) and (options.id is not None or options.vector is not None):
+    contents: Sequence[Any] = content if isinstance(content, (list, tuple)) else [content]
+    if contents is content and (options.id is not None or options.vector is not None):
         raise InvalidInput("id and vector belong to one memory: for many, pass Drafts that have their own")
     return [each if isinstance(each, Draft) else replace(options, content=each) for each in contents]
 

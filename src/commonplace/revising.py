@@ -94,17 +94,16 @@ def _changed(core: Core, memory: Memory, before: memories.Record, change: Change
 def _with_content(core: Core, memory: Memory, before: memories.Record, change: Change) -> memories.Record:
     if change.content is ... and change.text is ... and change.mime is ...:
         return before
+    text = None if change.text is ... else change.text
+    mime = None if change.mime is ... else change.mime
     if change.content is ...:
-        # A new rendering of the same content; what was rendered by itself is rendered by itself again.
-        content, text = memory.content, None if change.text is ... else change.text
-        mime = memory.mime if change.mime is ... else change.mime
-        if change.text is ... and before.content is not None:
-            text = memory.text
+        content = memory.content
+        # What the caller rendered stays rendered so; what was rendered by itself is so again.
+        text = memory.text if text is None and before.content is not None else text
+        mime = mime or memory.mime
     else:
-        content, text = change.content, None if change.text is ... else change.text
-        mime = None if change.mime is ... else change.mime
-        if mime is None and isinstance(content, str) and before.form == "text":
-            mime = memory.mime
+        content = change.content
+        mime = memory.mime if mime is None and isinstance(content, str) and before.form == "text" else mime
         if text is None and isinstance(content, (bytes, bytearray)):
             raise InvalidInput("new bytes need a new text=, the words that they are found by")
     made = drafts.body(content, text=text, mime=mime, settings=core.settings)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
+from typing import Any
 
 from . import checks, times
 from .errors import InvalidInput
@@ -68,10 +69,10 @@ class Transcript:
             raise InvalidInput(
                 f"a message is a mapping with content and perhaps role, name, said_at, metadata, not {line!r}"
             )
-        values = {"role": "user", "name": None, "said_at": None, "metadata": None, **line}
+        values: dict[str, Any] = {"role": "user", "name": None, "said_at": None, "metadata": None, **line}
         return self._line(
             values["content"], values["role"], values["name"], values["said_at"], values["metadata"], now
-        )  # type: ignore[arg-type]  # _line checks each
+        )
 
     def _line(
         self,

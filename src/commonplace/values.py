@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 Json: TypeAlias = "str | int | float | bool | None | list[Json] | dict[str, Json]"
 Content: TypeAlias = "str | bytes | list[Json] | dict[str, Json]"
@@ -17,6 +21,7 @@ Signal = Literal["used", "ignored", "wrong"]
 SIGNALS: tuple[Signal, ...] = get_args(Signal)
 
 Order = Literal["relevance", "time"]
+ORDERS: tuple[Order, ...] = get_args(Order)
 Coverage = Literal["known", "partly known", "unknown"]
 Action = Literal["remembered", "revised", "superseded"]
 ACTIONS: tuple[Action, ...] = get_args(Action)
@@ -65,7 +70,7 @@ class Draft:
     said_at: datetime | None = None
     ttl: float | None = None
     id: str | None = None
-    vector: Sequence[float] | None = None
+    vector: Sequence[float] | npt.NDArray[np.float32] | None = None
     supersedes: Sequence[str] = ()
     """Ids of memories that this one takes the place of: they are closed and point here."""
     reason: str | None = None

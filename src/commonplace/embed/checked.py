@@ -52,12 +52,11 @@ class CheckedEmbedder(ABC):
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One unit row for each text, in order; a text without a word gets zeros and is not sent."""
         filled = [place for place, text in enumerate(texts) if text and not text.isspace()]
-        rows = (
-            self._accept(self._compute([texts[place] for place in filled]), len(filled)) if filled else None
-        )
-        out = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        if rows is not None:
-            out[filled] = rows
+        if not filled:
+            return np.zeros((len(texts), self.dimension), dtype=np.float32)
+        rows = self._accept(self._compute([texts[place] for place in filled]), len(filled))
+        out = np.zeros((len(texts), rows.shape[1]), dtype=np.float32)
+        out[filled] = rows
         return out
 
     def embed_query(self, text: str) -> Vectors:
@@ -86,9 +85,7 @@ def unit_rows(answer: object, count: int, name: str) -> Vectors:
     try:
         rows = np.asarray(answer, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise EmbedderFailed(
-            f"{name} answered with something that is no matrix of numbers: {error}"
-        ) from error
+        raise EmbedderFailed(f"{name} answered with something that is no matrix of numbers: {error}") from error
     if rows.ndim != 2 or rows.shape[1] == 0:
         raise EmbedderFailed(f"{name} answered with an array of shape {rows.shape}, not with one row a text")
     if len(rows) != count:

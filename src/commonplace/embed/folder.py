@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import EmbedderUnavailable
-
-T = TypeVar("T", str, int)
 
 
 class ModelFolder:
@@ -21,11 +18,18 @@ class ModelFolder:
         self.path = path
         self._about = self._read_about()
 
-    def field(self, name: str, kind: type[T]) -> T:
-        """One entry of `model.json`, of the type asked for."""
+    def word(self, name: str) -> str:
+        """A text of `model.json`, which may be empty."""
         value = self._about.get(name)
-        if type(value) is not kind or (kind is int and value <= 0):
-            raise damaged(self.path / "model.json", f"{name!r} is {value!r}, not a usable {kind.__name__}")
+        if not isinstance(value, str):
+            raise damaged(self.path / "model.json", f"{name!r} is {value!r}, not a text")
+        return value
+
+    def number(self, name: str) -> int:
+        """A whole number of `model.json`, above 0."""
+        value = self._about.get(name)
+        if type(value) is not int or value < 1:
+            raise damaged(self.path / "model.json", f"{name!r} is {value!r}, not a whole number above 0")
         return value
 
     def vocabulary(self) -> dict[str, int]:

@@ -19,9 +19,7 @@ class FunctionEmbedder(CheckedEmbedder):
     the same text would get another vector. Calls may come from several threads.
     """
 
-    def __init__(
-        self, function: Function, *, name: str, version: str = "1", dimension: int | None = None
-    ) -> None:
+    def __init__(self, function: Function, *, name: str, version: str = "1", dimension: int | None = None) -> None:
         super().__init__(name=name, version=version, dimension=dimension)
         self._function = function
 

@@ -37,12 +37,12 @@ class OnnxEmbedder:
 
     def __init__(self, path: str | os.PathLike[str], *, threads: int = 1) -> None:
         folder = ModelFolder(Path(path))
-        self._name = folder.field("name", str)
-        self._version = folder.field("version", str)
-        self._dimension = folder.field("dimension", int)
-        self._max_tokens = folder.field("max_tokens", int)
-        self._query_prefix = folder.field("query_prefix", str)
-        self._pooling = folder.field("pooling", str)
+        self._name = folder.word("name")
+        self._version = folder.word("version")
+        self._dimension = folder.number("dimension")
+        self._max_tokens = folder.number("max_tokens")
+        self._query_prefix = folder.word("query_prefix")
+        self._pooling = folder.word("pooling")
         if self._pooling not in ("cls", "mean"):
             raise damaged(folder.path / "model.json", f"'pooling' is {self._pooling!r}, not 'cls' or 'mean'")
         vocabulary = folder.vocabulary()
@@ -96,13 +96,9 @@ class OnnxEmbedder:
             ids[row, : len(tokens) + 2] = [self._first, *tokens, self._last]
             mask[row, : len(tokens) + 2] = 1
         feeds = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        rows = self._pooled(
-            self._session.run([self._output], {name: feeds[name] for name in self._inputs})[0], mask
-        )
+        rows = self._pooled(self._session.run([self._output], {name: feeds[name] for name in self._inputs})[0], mask)
         if rows.shape[1:] != (self._dimension,):
-            raise EmbedderFailed(
-                f"{self._name} gave an array of shape {rows.shape}, not rows of {self._dimension}"
-            )
+            raise EmbedderFailed(f"{self._name} gave an array of shape {rows.shape}, not rows of {self._dimension}")
         return unit_rows(rows, len(batch), self._name)
 
     def _pooled(self, found: Vectors, mask: Ints) -> Vectors:

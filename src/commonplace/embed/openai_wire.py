@@ -21,8 +21,9 @@ def vectors(body: bytes, count: int, url: str) -> list[object]:
     if len(rows) != count:
         raise EmbedderFailed(f"{url} answered with {len(rows)} vectors for {count} texts")
     # Some servers leave the index out; then the order is the texts'.
-    places = [row.get("index", at) for at, row in enumerate(rows)]
-    if any(type(place) is not int for place in places) or sorted(places) != list(range(count)):
+    indexes = [row.get("index", at) for at, row in enumerate(rows)]
+    places = [index for index in indexes if isinstance(index, int)]
+    if len(indexes) != len(places) or sorted(places) != list(range(count)):
         raise EmbedderFailed(f"{url} answered with vectors whose indexes are not 0 to {count - 1}, each once")
     found: list[object] = [None] * count
     for place, row in zip(places, rows, strict=True):

@@ -58,9 +58,7 @@ class SentenceTransformerEmbedder(CheckedEmbedder):
             )
 
 
-def _open(
-    name_or_path: str, device: str | None, revision: str | None
-) -> Any:  # the package has its own types
+def _open(name_or_path: str, device: str | None, revision: str | None) -> Any:  # the package has its own types
     try:
         package = import_module("sentence_transformers")
     except ImportError as error:

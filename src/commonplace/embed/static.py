@@ -30,10 +30,10 @@ class StaticEmbedder:
 
     def __init__(self, path: str | os.PathLike[str] = DEFAULT) -> None:
         folder = ModelFolder(Path(path))
-        self._name = folder.field("name", str)
-        self._version = folder.field("version", str)
-        self._dimension = folder.field("dimension", int)
-        self._max_tokens = folder.field("max_tokens", int)
+        self._name = folder.word("name")
+        self._version = folder.word("version")
+        self._dimension = folder.number("dimension")
+        self._max_tokens = folder.number("max_tokens")
         vocabulary = folder.vocabulary()
         if "[UNK]" not in vocabulary:
             raise damaged(folder.path / "vocab.txt", "it has no token [UNK]")
@@ -81,7 +81,8 @@ class StaticEmbedder:
         """The row of one question; the same as a passage's, by a shorter way."""
         ids = self._tokenizer.encode(text, self._max_tokens)
         vector: Vectors = self._scales[ids] @ self._rows[ids].astype(np.float32)
-        return vector / max(np.sqrt(vector @ vector), _SMALLEST_LENGTH)
+        vector /= max(np.sqrt(vector @ vector), _SMALLEST_LENGTH)
+        return vector
 
     def _pool(self, batch: list[list[int]], out: Vectors) -> None:
         """Write each text's sum of rows, brought to length 1, into `out`: a mean has the same direction."""

@@ -7,12 +7,15 @@ import struct
 import threading
 import unicodedata
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 import Stemmer  # type: ignore[import-not-found]  # a C extension without type stubs
+
+from commonplace.recall.lexicon import ASKING, COMMON, EMPTY
 
 # A word may hold connectors inside (user_id, v1.2, gpt-4, don't, 1,200) and end in ++ or # (C++, C#).
 # Marks of Indic and South-East Asian scripts are no \w, yet belong to their words.
@@ -26,29 +29,6 @@ _UNSPACED = re.compile(
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _CONTRACTED = frozenset({"s", "t", "d", "m", "ll", "re", "ve"})
 
-# Words that say nothing about a subject. Negations are here too: they tell memories apart (see
-# `distinct`), but no question is answered by whatever else says "not".
-_EMPTY_WORDS = """
-    a about above after again against all also am an and any anyone anything are as at be because been before
-    being below between both but by ca can could did do does doing done down during each either else ever every few
-    for from further get gets getting go goes going gone got had has have having he her here hers herself him
-    himself his how i if in into is it its itself just let lets like ll may me might more most much many must my
-    myself no nor not now of off on once one only onto or other our ours ourselves out over own per quite rather
-    re really s same shall she should since so some someone something such than that the their theirs them
-    themselves then there these they thing things this those though through to too under until up upon us ve very
-    was we were what whatever when where whether which while who whom whose why will with within without wo would
-    yes yet you your yours yourself yourselves
-    """
-
-# Words by which a question asks, rather than what it asks about.
-_ASKING_WORDS = """
-    again ask asked conversation discuss discussed discussing earlier hi hello kind know list mention mentioned
-    please previous previously recall remember remind said say says sort talk talked talking tell told
-    """
-
-_EMPTY = frozenset(_EMPTY_WORDS.split())
-_ASKING = frozenset(_ASKING_WORDS.split())
-
 _CACHE_LIMIT = 100_000
 _LONGEST_CACHED = 40
 _LONGEST_WORD = 64
@@ -60,7 +40,7 @@ _kept: dict[str, tuple[int, ...]] = {}
 
 
 def terms(text: str) -> dict[int, int]:
-    """Count the informative words of a text by the hash of their stem; a text without any counts all its words."""
+    """Count a text's informative words by the hash of their stem; a text without any counts all its words."""
     chunks = text.split()
     return _count(chunks, _kept, drop=True) or _count(chunks, _full, drop=False)
 
@@ -68,11 +48,15 @@ def terms(text: str) -> dict[int, int]:
 def query_terms(query: str) -> tuple[int, ...]:
     """Give the distinct hashes of what a question asks about; a question of empty words keeps them all."""
     words = _WORD.findall(query)
-    asked = [word for word in words if word.casefold() not in _ASKING]
-    found = (
-        _count(asked, _kept, drop=True) or _count(words, _kept, drop=True) or _count(words, _full, drop=False)
-    )
+    asked = [word for word in words if word.casefold() not in ASKING]
+    found = _count(asked, _kept, drop=True) or _count(words, _kept, drop=True) or _count(words, _full, drop=False)
     return tuple(found)
+
+
+def common(terms: Sequence[int]) -> npt.NDArray[np.bool_]:
+    """Tell which terms are words that occur in texts about anything."""
+    known = _common_terms()
+    return np.fromiter((term in known for term in terms), np.bool_, len(terms))
 
 
 def encode(text: str) -> bytes:
@@ -105,12 +89,9 @@ def _count(chunks: list[str], cache: dict[str, tuple[int, ...]], *, drop: bool) 
 
 
 def _analyse(chunk: str, cache: dict[str, tuple[int, ...]], *, drop: bool) -> tuple[int, ...]:
-    """Hash the words of a piece that the cache does not hold; long ones are too rare to deserve a place in it."""
+    """Hash the words of a piece that the cache does not hold; long pieces are too rare to be kept in it."""
     hashes = tuple(
-        _hash(part)
-        for word in _WORD.findall(chunk)
-        for part in _parts(word)
-        if not (drop and _is_empty(part, word))
+        _hash(part) for word in _WORD.findall(chunk) for part in _parts(word) if not (drop and _is_empty(part, word))
     )
     if len(chunk) <= _LONGEST_CACHED:
         if len(cache) >= _CACHE_LIMIT:
@@ -121,7 +102,7 @@ def _analyse(chunk: str, cache: dict[str, tuple[int, ...]], *, drop: bool) -> tu
 
 def _is_empty(part: str, word: str) -> bool:
     """Tell whether a part is a function word; US, IT and May are names as they are written here."""
-    if part not in _EMPTY:
+    if part not in EMPTY:
         return False
     return not (len(word) > 1 and word.isupper()) and word != "May"
 
@@ -197,3 +178,8 @@ def _hash(word: str) -> int:
     with _stemming:  # a stemmer keeps state while it works
         stem = _stemmer.stemWord(word)
     return zlib.crc32(stem.encode("utf-8", "surrogatepass"))
+
+
+@lru_cache(maxsize=1)
+def _common_terms() -> frozenset[int]:
+    return frozenset(_hash(word) for word in COMMON)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,19 +16,25 @@ class Background:
 
     mean: float
     deviation: float
+    growth: float = 0.0
+    """What each e-fold of the passage's length adds to the mean: some embedders find long texts alike."""
 
 
 # An embedder that gives every unrelated pair the same cosine must not make the smallest difference decisive.
 _SMALLEST_DEVIATION = 0.02
 
+_JOINED = 6
+"""Into so many long texts the passages are joined, to see what length alone does."""
+
 
 def measure(embedder: Embedder) -> Background:
     """Measure an embedder on questions and passages that have nothing to do with one another."""
-    passages = embedder.embed(PASSAGES)
     questions = np.stack([embedder.embed_query(question) for question in QUESTIONS])
-    cosines = questions @ passages.T
-    deviation = max(float(cosines.std()), _SMALLEST_DEVIATION)
-    return Background(mean=float(cosines.mean()), deviation=deviation)
+    short = questions @ embedder.embed(PASSAGES).T
+    long = questions @ embedder.embed([" ".join(PASSAGES[i::_JOINED]) for i in range(_JOINED)]).T
+    mean, longer = float(short.mean()), float(long.mean())
+    deviation = max(float(short.std()), _SMALLEST_DEVIATION)
+    return Background(mean=mean, deviation=deviation, growth=(longer - mean) / math.log(len(PASSAGES) / _JOINED))
 
 
 # No question below is answered by, or shares a subject with, any passage. The passages are of the kinds and
@@ -94,12 +101,16 @@ PASSAGES = (
     "The glacier has lost a quarter of its length since it was first surveyed.",
     "Backups are encrypted with the team's key and kept for thirty days in another region.",
     "They argued about the referee's decision all the way home.",
-    "The report is due on the first Monday of each month and goes to the regional office, which forwards a summary "
-    "to the board together with the figures of the previous year.",
+    (
+        "The report is due on the first Monday of each month and goes to the regional office, which forwards "
+        "a summary to the board together with the figures of the previous year."
+    ),
     "Concrete gains most of its strength in the first month, but it goes on hardening for years.",
     "Thanks, that helps! I'll try it this evening and let you know how it goes.",
-    "The script reads the settings file, checks each field, prints every problem with its line number, and leaves "
-    "with status 2 when anything is wrong, so that the build stops before the images are pushed.",
+    (
+        "The script reads the settings file, checks each field, prints every problem with its line number, "
+        "and leaves with status 2 when anything is wrong, so that the build stops before the images are pushed."
+    ),
     "Coral reefs shelter a quarter of all marine species on less than one percent of the sea floor.",
     "The voice assistant should speak more slowly and repeat the order before it charges the card.",
 )

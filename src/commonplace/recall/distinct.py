@@ -7,21 +7,17 @@ from collections.abc import Sequence
 
 from commonplace.recall.types import Floats
 
-_ALIKE = 0.95
+ALIKE = 0.95
 _MOSTLY = 0.8
 
 _WORD = re.compile(r"[^\W_]+(?:[.,'’][^\W_]+)*|[+\-$€£%#]")
-_FILLERS = frozenset(
-    "a an the just really very quite so well also too please actually basically simply ok okay that".split(
-        " "
-    )
-)
-_TURNING = frozenset(
-    "no not never none nobody nothing nor neither without cannot except unless until if but instead than "
-    "before after less least fewer more most only almost nearly hardly no-one stopped former formerly".split(
-        " "
-    )
-)
+_FILLER = "a an the just really very quite so well also too please actually basically simply ok okay that"
+_FILLERS = frozenset(_FILLER.split())
+_TURN = """
+no not never none nobody nothing nor neither without cannot except unless until if but instead than before after
+less least fewer more most only almost nearly hardly stopped former formerly
+"""
+_TURNING = frozenset(_TURN.split())
 
 
 def distinct(texts: Sequence[str], vectors: Floats | None = None) -> list[int]:
@@ -52,13 +48,11 @@ def _plain(words: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(word.casefold().replace("’", "'") for word in words)
 
 
-def _says(
-    kept: tuple[str, ...], words: tuple[str, ...], vectors: Floats | None, other: int, place: int
-) -> bool:
+def _says(kept: tuple[str, ...], words: tuple[str, ...], vectors: Floats | None, other: int, place: int) -> bool:
     """Tell whether a kept text already says what these words say."""
     if vectors is None or not _MOSTLY * len(kept) <= len(words) < len(kept):
         return False
-    if float(vectors[other] @ vectors[place]) < _ALIKE:
+    if float(vectors[other] @ vectors[place]) < ALIKE:
         return False
     added = _added(kept, _plain(words))
     return added is not None and not any(_turns(word) for word in added)

@@ -19,9 +19,7 @@ _FEWEST_CHARACTERS = 40
 
 # What JSON leaves alone but a terminal, an editor or a model may take for the end of a line, or for
 # something invisible: other line ends, C1 controls, marks that turn or hide text, tag characters.
-_UNSEEN = re.compile(
-    "[\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]"
-)
+_UNSEEN = re.compile("[\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
 _NOT_LABEL = re.compile(r"[\s\[\]\"“”,]+")
 
 
@@ -90,9 +88,7 @@ def _ordered(hits: Sequence[Hit], order: Order) -> Sequence[Hit]:
     return sorted(hits, key=lambda hit: hit.memory.said_at) if order == "time" else hits
 
 
-def _fitting(
-    hits: Sequence[Hit], avoid: Sequence[Hit], lines: dict[int, str], max_tokens: int
-) -> dict[int, str]:
+def _fitting(hits: Sequence[Hit], avoid: Sequence[Hit], lines: dict[int, str], max_tokens: int) -> dict[int, str]:
     """Choose lines by score until the budget is spent. A line's end always ends a token, so costs add up."""
     left = max_tokens - _cost(HEADER)
     warned = {id(hit) for hit in avoid}

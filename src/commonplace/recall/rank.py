@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from commonplace.recall import words
+from commonplace.recall import analyze, words
 from commonplace.recall.background import Background
 from commonplace.recall.types import Candidates, Floats
 
-THRESHOLD = 0.5
+THRESHOLD = 0.15
 """Relevance below which a memory is not recalled, unless the caller says otherwise."""
 
-# Fitted by bench/calibrate.py.
-_BIAS = -6.0
-_MEANING = 0.8
-_SHARE = 4.0
-_COVERAGE = 3.0
+# Log-odds of relevance, fitted by bench/calibrate.py on books of 1 to 4,700 memories.
+BIAS = -4.0
+MEANING = 0.85
+"""For each deviation of the cosine above that of unrelated text."""
+WORDS = 13.0
+"""For all the question's words held, by BM25's share."""
+CROWD = -0.55
+"""For each e-fold of memories searched: the more there are, the better the best of the unrelated looks."""
+UNHEARD = -2.0
+"""For a question of words that the space never heard, once the space is large enough for that to tell."""
+LARGE = 200.0
+BLIND = 3.5
+"""The meaning that is assumed of every candidate when there is no vector to compare."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +34,7 @@ class Judgement:
     """The evidence for each candidate and what it comes to; every array has one value a candidate."""
 
     meaning: Floats
-    """Deviations by which the cosine exceeds that of unrelated text."""
+    """Deviations by which the cosine exceeds that of unrelated text; 0 without a vector."""
     words: Floats
     """Share of the weight of the question's words that the candidate holds, 0 to 1."""
     bm25: Floats
@@ -33,12 +42,43 @@ class Judgement:
     """Calibrated probability that the memory bears on the question."""
 
 
-def judge(candidates: Candidates, background: Background) -> Judgement:
-    """Judge every candidate by itself: the same evidence gives the same relevance in every space."""
-    wording = words.score(candidates)
-    meaning = (candidates.cosines - np.float32(background.mean)) / np.float32(background.deviation)
-    if not candidates.cosines.any():
-        meaning = np.zeros_like(candidates.cosines)
-    evidence = _BIAS + _MEANING * meaning + _SHARE * wording.share + _COVERAGE * wording.coverage
+def judge(
+    candidates: Candidates,
+    background: Background,
+    terms: Sequence[int] = (),
+    *,
+    searched: int | None = None,
+) -> Judgement:
+    """Judge every candidate by itself: the rest of the list changes nothing.
+
+    `terms` are the question's, in the order of the candidates' counts: with them, words that are common
+    everywhere count less. `searched` is the number of memories looked through, when it was not the space.
+    """
+    common = analyze.common(terms) if len(terms) == candidates.counts.shape[1] else None
+    wording = words.score(candidates, common)
+    meaning = _meaning(candidates, background)
+    blind = not candidates.cosines.any()
+    evidence = _standing(candidates, common, searched) + WORDS * wording.share + MEANING * meaning
+    if blind:
+        evidence, meaning = evidence + MEANING * (BLIND - meaning), np.zeros_like(meaning)
     relevance = (1.0 / (1.0 + np.exp(-evidence))).astype(np.float32)
     return Judgement(meaning=meaning, words=wording.coverage, bm25=wording.bm25, relevance=relevance)
+
+
+def _meaning(candidates: Candidates, background: Background) -> Floats:
+    """Give the deviations of each cosine above that of unrelated text of the same length."""
+    longer = np.log(np.maximum(candidates.lengths, words.PIVOT) / words.PIVOT)
+    unrelated = background.mean + background.growth * longer
+    meaning: Floats = ((candidates.cosines - unrelated) / background.deviation).astype(np.float32)
+    return meaning
+
+
+def _standing(candidates: Candidates, common: words.Bools | None, searched: int | None) -> float:
+    """Give the log-odds that hold before any candidate is looked at."""
+    population = candidates.population
+    crowd = float(np.log(max(population if searched is None else searched, 1)))
+    if not len(candidates.frequencies):
+        return BIAS + CROWD * crowd
+    rarity = words.weights(candidates.frequencies, population, common)
+    unheard = float(rarity[candidates.frequencies == 0].sum() / rarity.sum())
+    return BIAS + CROWD * crowd + UNHEARD * unheard * population / (population + LARGE)

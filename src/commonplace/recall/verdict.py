@@ -17,7 +17,7 @@ HELD = 0.5
 
 
 def coverage(candidates: Candidates, judgement: Judgement, threshold: float) -> Coverage:
-    """Say `unknown` when nothing passes, `known` when something surely bears on the question, else `partly known`."""
+    """Say `known` when something surely bears on the question, `unknown` when nothing passes the threshold."""
     passed = judgement.relevance >= threshold
     if not passed.any():
         return "unknown"

@@ -33,14 +33,14 @@ _WRONG = 0.25
 
 def recency(kind: Kind, age: float) -> float:
     """Give the factor for a memory said `age` seconds ago: 1 when new, never under OLDEST."""
-    freshness = 0.5 ** (max(age, 0.0) / HALF_LIVES[kind])
+    freshness = math.pow(0.5, max(age, 0.0) / HALF_LIVES[kind])
     return OLDEST + (1.0 - OLDEST) * freshness
 
 
 def strength(importance: float, *, used: int = 0, ignored: int = 0, wrong: int = 0) -> float:
     """Give the factor for importance and feedback: 1 by default, within WEAKEST and STRONGEST."""
     praise = math.tanh((used - 0.5 * ignored) / 4.0)
-    blame = 1.0 - 0.5**wrong
+    blame = 1.0 - math.pow(0.5, wrong)
     factor = 1.0 + _IMPORTANCE * (importance - 0.5) + _FEEDBACK * praise - 2.0 * _WRONG * blame
     return min(max(factor, WEAKEST), STRONGEST)
 

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 
 from ..filters import All, Any, Field, Filter, Not, Scalar, Test
-from ..values import Within
+from ..values import Kind, Within
 from .base import Value, Where
 
 _COLUMNS = {"user": "scope_user", "agent": "scope_agent", "session": "scope_session", "updated_at": "recorded_at"}
@@ -18,7 +18,7 @@ class Selection:
 
     filter: Filter = All(())
     within: Within | None = None
-    kinds: tuple[str, ...] = ()
+    kinds: tuple[Kind, ...] = ()
     tags: tuple[str, ...] = ()
     superseded: bool = False
     expired: bool = False

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from .. import times
 from ..errors import Conflict, InvalidInput, TooLarge
 from ..values import Entry, Json
-from .base import Row, Tx
+from .base import Params, Row, Tx
 
 _GET = """SELECT key, value, version, updated_at, expires_at FROM entry
     WHERE space = :space AND namespace = :namespace AND key = :key"""
@@ -57,7 +57,7 @@ def put(
             f"{namespace}/{key} is at version {standing}, not {if_version}: read it again", current=standing
         )
     version = (row[2] if row is not None else 0) + 1
-    place = {"space": space, "namespace": namespace, "key": key}
+    place: Params = {"space": space, "namespace": namespace, "key": key}
     tx.run(_PUT, {**place, "version": version, "value": value, "now": now, "expires": expires})
     return int(version)
 
@@ -89,8 +89,8 @@ def append(
 
 def keys(tx: Tx, space: int, namespace: str, *, prefix: str, now: int) -> list[str]:
     """The keys that stand, sorted."""
-    place = {"space": space, "namespace": namespace, "prefix": prefix, "now": now}
-    return [row[0] for row in tx.run(_KEYS, place)]
+    rows = tx.run(_KEYS, {"space": space, "namespace": namespace, "prefix": prefix, "now": now})
+    return [row[0] for row in rows]
 
 
 def namespaces(tx: Tx, space: int, *, now: int) -> list[str]:
@@ -111,7 +111,7 @@ def everything(tx: Tx, space: int) -> list[Row]:
 def restore(tx: Tx, space: int, row: Row) -> bool:
     """Put back one row of `everything`; False if the entry is already at that version or beyond."""
     namespace, key, value, version, updated, expires = row
-    place = {"space": space, "namespace": namespace, "key": key}
+    place: Params = {"space": space, "namespace": namespace, "key": key}
     known = tx.run(_GET, place)
     if known and known[0][2] >= version:
         return False

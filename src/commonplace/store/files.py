@@ -108,7 +108,7 @@ def standing(tx: Tx, space: int, canvas: str) -> dict[str, int]:
         f"SELECT f.path, f.revision {_STANDING} AND f.canvas = :canvas ORDER BY f.path",
         {"space": space, "canvas": canvas},
     )
-    return {path: number for path, number in rows}
+    return dict(rows)
 
 
 def canvases(tx: Tx, space: int) -> list[str]:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from .. import times
 from ..errors import Conflict, NotFound
 from ..recall.types import Ints
-from ..values import Content, Memory, Revision, Scope
+from ..values import Content, Kind, Memory, Revision, Scope
 from . import trace
 from .base import Params, Row, Tx, Where
 
@@ -46,7 +46,7 @@ class Record:
     """A memory as it is written: checked, rendered and embedded, but for its place in time."""
 
     id: str
-    kind: str
+    kind: Kind
     form: str
     """How `content` is kept: text, json or bytes."""
     mime: str
@@ -283,9 +283,26 @@ def decode(row: Row) -> Memory:
     )
 
 
+def id_of(row: Row) -> str:
+    return str(row[1])
+
+
+def kind_of(row: Row) -> Kind:
+    kind: Kind = row[5]
+    return kind
+
+
+def importance_of(row: Row) -> float:
+    return float(row[8])
+
+
 def said_at(row: Row) -> int:
     """When what a row of COLUMNS holds was said."""
     return int(row[13])
+
+
+def text_of(row: Row) -> str:
+    return str(row[22])
 
 
 def decode_revision(row: Row) -> Revision:
@@ -375,7 +392,8 @@ def _close(tx: Tx, space: int, id: str, *, by: Record, now: int) -> None:
 
 def _content(form: str, text: str, content: Any) -> Content:
     if form == "json":
-        return json.loads(content)
+        loaded: Content = json.loads(content)
+        return loaded
     return text if content is None else content
 
 

@@ -65,8 +65,7 @@ def insert(tx: Tx, space: int, session: str, row: Row) -> None:
 
 def restore(tx: Tx, space: int, session: str, row: Row) -> bool:
     """Put back one message; False if its number is taken already."""
-    place = {"space": space, "session": session, "after": row[0] - 1}
-    found = tx.run(_AFTER, {**place, "limit": 1})
+    found = tx.run(_AFTER, {"space": space, "session": session, "after": row[0] - 1, "limit": 1})
     if found and found[0][0] == row[0]:
         return False
     insert(tx, space, session, row)
@@ -75,8 +74,8 @@ def restore(tx: Tx, space: int, session: str, row: Row) -> bool:
 
 def after(tx: Tx, space: int, session: str, number: int, limit: int | None) -> list[Message]:
     """The messages that follow message `number`, oldest first."""
-    place = {"space": space, "session": session, "after": number}
-    rows = tx.run(_AFTER, {**place, "limit": _UNLIMITED if limit is None else limit})
+    most = _UNLIMITED if limit is None else limit
+    rows = tx.run(_AFTER, {"space": space, "session": session, "after": number, "limit": most})
     return [decode(row) for row in rows]
 
 

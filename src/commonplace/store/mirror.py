@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..recall.types import Candidates, Floats, Ints, Probe
-from ..recall.words import B, K1, weights
+from ..recall.words import K1, B, weights
 from ..settings import Settings
 from .base import Row, Tx
 from .postings import Counts, Documents, Postings
@@ -197,9 +197,9 @@ def empty(epoch: int, dimension: int) -> View:
     return View(
         epoch=epoch,
         seq=0,
-        seqs=column(np.int64),
+        seqs=column(np.dtype(np.int64)),
         heads=column(HEAD),
-        lengths=column(np.float32),
+        lengths=column(np.dtype(np.float32)),
         vectors=Vectors.empty(dimension),
         postings=Postings(),
         alive=np.empty(0, np.bool_),
@@ -255,4 +255,5 @@ def _positions(seqs: Ints, wanted: Ints) -> Ints:
     at = seqs.searchsorted(wanted)
     inside = at < len(seqs)
     at, wanted = at[inside], wanted[inside]
-    return at[seqs[at] == wanted]
+    found: Ints = at[seqs[at] == wanted]
+    return found

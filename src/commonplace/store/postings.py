@@ -65,7 +65,7 @@ class Postings:
 
     def find(self, term: int) -> Iterator[tuple[Documents, Counts]]:
         """The documents that hold a term, in pieces; no document is in two pieces."""
-        for part in (*self.segments, self.tail):
+        for part in self.parts:
             found = part.find(term)
             if found is not None:
                 yield found
@@ -83,9 +83,12 @@ class Postings:
         return Postings(_merged([*self.segments, _sorted(tail)]), EMPTY_TAIL)
 
     @property
+    def parts(self) -> tuple[Segment | Tail, ...]:
+        return (*self.segments, self.tail)
+
+    @property
     def nbytes(self) -> int:
-        parts = (*self.segments, self.tail)
-        return sum(part.hashes.nbytes + part.documents.nbytes + part.counts.nbytes for part in parts)
+        return sum(part.hashes.nbytes + part.documents.nbytes + part.counts.nbytes for part in self.parts)
 
 
 def unpack(blobs: list[bytes], first: int) -> Tail:

@@ -6,7 +6,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -134,7 +134,7 @@ class SqliteStore:
         except apsw.Error:
             # The engine itself failed (disk full, damage): SQLite may have ended the transaction already.
             raise
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  # whatever a caller's work raises is that caller's to see
             job.error = error
             if not alone:
                 execute("ROLLBACK TO job")
@@ -147,11 +147,9 @@ class SqliteStore:
 
     def _checkpoint(self) -> None:
         # Passive: takes what no reader needs and never waits. What it leaves, the next one takes.
-        try:
+        # A failure costs nothing: the commit stands, the log keeps the data, the next writer tries again.
+        with suppress(apsw.Error):
             self._writer.raw.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
-        except apsw.Error:
-            # The commit stands without it: the log keeps the data, and the next writer tries again.
-            pass
         self._pages = 0
 
     # -- reading ---------------------------------------------------------------------------------

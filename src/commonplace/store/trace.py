@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..recall.analyze import encode
-from ..values import KINDS, Scope
+from ..values import KINDS, Kind, Scope
 
 FOREVER = np.iinfo(np.int64).max
 
@@ -25,10 +25,10 @@ HEAD = np.dtype(
 )
 
 
-def head(*, kind: str, scope: Scope, expires_at: int | None, closed: bool) -> bytes:
+def head(*, kind: Kind, scope: Scope, expires_at: int | None, closed: bool) -> bytes:
     """Pack what a search narrows by without asking SQL."""
     return _HEAD.pack(
-        KINDS.index(kind),  # type: ignore[arg-type]  # checked when the draft was
+        KINDS.index(kind),
         closed,
         name_hash(scope.user),
         name_hash(scope.agent),

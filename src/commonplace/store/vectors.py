@@ -45,7 +45,7 @@ class Column(Generic[Scalar]):
         return Column(buffer, total)
 
 
-def column(dtype: npt.DTypeLike, width: int | None = None) -> Column[np.generic]:
+def column(dtype: np.dtype[Scalar], width: int | None = None) -> Column[Scalar]:
     """An empty column, of rows `width` wide if that is given."""
     return Column(np.empty((0,) if width is None else (0, width), dtype))
 
@@ -59,7 +59,7 @@ class Vectors:
 
     @classmethod
     def empty(cls, dimension: int) -> Vectors:
-        return cls(column(np.int8, dimension), column(np.float16, dimension))  # type: ignore[arg-type]
+        return cls(column(np.dtype(np.int8), dimension), column(np.dtype(np.float16), dimension))
 
     def extended(self, blobs: Sequence[bytes | None]) -> Vectors:
         dimension = self.halves.buffer.shape[1]
@@ -90,9 +90,10 @@ class Vectors:
         return self.codes.buffer.nbytes + self.halves.buffer.nbytes
 
 
-def _coded(rows: npt.NDArray[np.floating[npt.NBitBase]]) -> npt.NDArray[np.int8]:
+def _coded(rows: Floats | npt.NDArray[np.float16]) -> npt.NDArray[np.int8]:
     """Unit rows as int8 by one scale for all, so that dots of codes rank like cosines."""
     # Components of a unit vector spread by 1/sqrt(d); eight times that is beyond all but freak outliers.
     limit = min(1.0, 8 / rows.shape[1] ** 0.5)
     scaled = rows.astype(np.float32) * (127 / limit)
-    return np.clip(np.rint(scaled, out=scaled), -127, 127).astype(np.int8)
+    codes: npt.NDArray[np.int8] = np.clip(np.rint(scaled, out=scaled), -127, 127).astype(np.int8)
+    return codes

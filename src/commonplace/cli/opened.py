@@ -1,0 +1,67 @@
+"""The book that a command works on: found by option or environment, made only by commands that write."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from commonplace.cli.output import Console
+from commonplace.errors import NotFound
+
+if TYPE_CHECKING:
+    from commonplace.book import Book
+
+DEFAULT = "commonplace.db"
+
+
+def place(args: Namespace) -> str:
+    """Where the book is: --book, else COMMONPLACE_BOOK, else commonplace.db in the current directory."""
+    return args.book or os.environ.get("COMMONPLACE_BOOK") or DEFAULT
+
+
+def embedder(args: Namespace) -> str | None:
+    """Which embedder: --embedder, else COMMONPLACE_EMBEDDER, else the one that ships."""
+    return args.embedder or os.environ.get("COMMONPLACE_EMBEDDER") or None
+
+
+def ensure_there(where: str) -> str:
+    """Refuse a path without a file: a reader who mistyped it must not be shown a new, empty book."""
+    if _missing(where):
+        raise NotFound(
+            f"there is no book at {where}: name one with --book or COMMONPLACE_BOOK,"
+            " or make one with `commonplace remember`"
+        )
+    return where
+
+
+@contextmanager
+def existing(args: Namespace) -> Iterator[Book]:
+    """Open the book that is there, for as long as the block runs."""
+    with _open(args, ensure_there(place(args))) as book:
+        yield book
+
+
+@contextmanager
+def writable(args: Namespace, console: Console) -> Iterator[Book]:
+    """Open the book, making it if it is not there and saying so."""
+    where = place(args)
+    new = _missing(where)
+    with _open(args, where) as book:
+        if new:
+            console.remark(f"made a new book at {where}")
+        yield book
+
+
+def _open(args: Namespace, where: str) -> Book:
+    import commonplace
+
+    space = args.space or os.environ.get("COMMONPLACE_SPACE") or "default"
+    return commonplace.open(where, space=space, embedder=embedder(args))
+
+
+def _missing(where: str) -> bool:
+    return "://" not in where and not Path(where).exists()

@@ -1,0 +1,61 @@
+"""English words by how little they say about a subject. Other languages fall back on rarity alone."""
+
+from __future__ import annotations
+
+_EMPTY = """
+    a about above after again against all also am an and any anyone anything are as at be because been
+    before being below between both but by ca can could did do does doing done down during each either
+    else ever every few for from further get gets getting go goes going gone got had has have having he
+    her here hers herself him himself his how i if in into is it its itself just let lets like ll many may
+    me might more most much must my myself no nor not now of off on once one only onto or other our ours
+    ourselves out over own per quite rather re really s same shall she should since so some someone
+    something such than that the their theirs them themselves then there these they thing things this
+    those though through to too under until up upon us ve very was we were what whatever when where
+    whether which while who whom whose why will with within without wo would yes yet you your yours
+    yourself yourselves
+"""
+
+_ASKING = """
+    again ask asked conversation discuss discussed discussing earlier hello hi kind know list mention
+    mentioned please previous previously recall remember remind said say says sort talk talked talking
+    tell told
+"""
+
+_COMMON = """
+    able actual add advice age ago agree allow almost already always answer area arrive available away bad
+    base beautiful become began begin beginning believe best better big bit bring brought buy call called
+    came care case certain chance change check choose clear close come common complete consider continue
+    cool couple create current currently daily date day days deal decide detail details different
+    difficult early easy effect end enjoy enough entire especially even evening event everyone everything
+    exact exactly example excited expect experience explain explore face fact fall far fast feel feeling
+    felt fill final finally find fine finish first follow following forward found free friend fun future
+    gave general give given glad good great group guess guy half hand happen happened happy hard head hear
+    heard help helpful high hold home hope hour hours huge idea ideas important improve include including
+    increase information instead interest interested interesting issue item join keep kept kinda large
+    last late lately later lead learn leave left less life little live local long longer look looking lot
+    love low made main make making man manage matter maybe mean meet meeting mind minute minutes moment
+    month months morning mostly move name near need needs new next nice night normal note number offer
+    often okay old open option options order overall part particular party past people perfect perform
+    perhaps person personal pick place plan planned planning play point possible pretty probably problem
+    process provide purchase put question quick quickly read ready real reason receive recent recently
+    recommend recommendation recommendations regular related right room run saw season second see seem
+    seen sense set several share short show side simple single situation small soon sound sounds special
+    specific spend spent start started starting state stay step steps still stop story stuff style suggest
+    suggestion suggestions support suppose sure system take taken taking task team term thank thanks think
+    thinking thought three time times tip tips today together tomorrow tonight took top topic total track
+    tried trip true try trying turn two type types understand upcoming update use used useful user uses
+    using usual usually various version visit wait walk want wanted wants watch way ways week weekend
+    weeks well went whole wish wonder wondering word words work worked working works world worry worth
+    write wrong year years yesterday young
+"""
+
+EMPTY = frozenset(_EMPTY.split())
+"""Words that say nothing about a subject. Negations are here too: they tell memories apart (see `distinct`),
+but no question is answered by whatever else says "not"."""
+
+ASKING = frozenset(_ASKING.split())
+"""Words by which a question asks, rather than what it asks about."""
+
+COMMON = frozenset(_COMMON.split())
+"""Words that occur in texts about anything, so that sharing one is weak evidence: a small space cannot tell
+by itself that they are common."""
