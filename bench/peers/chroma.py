@@ -16,7 +16,7 @@ from peers.base import K, Peer
 class Adapter(Peer):
     piece = 5_000
     notes = (
-        "words by $contains, unranked, in the quicker of two ways: its hybrid search is for its hosted service only",
+        "words by $contains, unranked, the quicker of two ways; hybrid search is for its hosted service only",
         "a space is a metadata filter; a collection for each space was no quicker",
         "no asynchronous API in process: called through asyncio.to_thread",
     )
@@ -52,7 +52,7 @@ class Adapter(Peer):
         return self._query(question)
 
     def both(self, question: Question) -> Any:
-        """Two calls, fused by rank; one call with the words as a filter is slower, and finds fewer than ten."""
+        """Two calls, fused by rank; one call with the words as a filter is slower and finds fewer."""
         near = self._query(question)
         worded = self.rows.get(where_document=_words(question), limit=K, include=["documents", "metadatas"])
         ranks: dict[str, float] = {}

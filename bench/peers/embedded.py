@@ -16,7 +16,7 @@ from peers.base import K, Peer
 
 
 class Adapter(Peer):
-    """Filled with the common vectors, cut or padded to the model's dimension: only the query's embedding counts."""
+    """Filled with the common vectors, cut to the model's dimension: only the query is embedded."""
 
     def __init__(self, folder: Path, dimension: int) -> None:
         self.embedder = load()

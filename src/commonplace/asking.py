@@ -146,4 +146,4 @@ def _apart(found: Found, kept: list[int], request: Request) -> tuple[list[int], 
 def _ordered(hits: tuple[Hit, ...], order: Order) -> tuple[Hit, ...]:
     if order == "relevance":
         return hits
-    return tuple(sorted(hits, key=lambda hit: (hit.memory.said_at, hit.memory.id)))
+    return tuple(sorted(hits, key=lambda hit: hit.memory.said_at))

@@ -143,12 +143,9 @@ class Book:
         )  # fmt: skip
         wanted = drafts.expand(content, options)
         identity, now = self._core.identity(), times.now()
-        records = [drafts.record(draft, settings=self._settings, now=now) for draft in wanted]
-        given = [
-            None if draft.vector is None else checks.vector(draft.vector, identity.dimension)
-            for draft in wanted
-        ]
-        records = drafts.embedded(records, given, self._core.embedder)
+        records = drafts.records(
+            wanted, embedder=self._core.embedder, dimension=identity.dimension, settings=self._settings, now=now
+        )
         space = self._space()
 
 
@@ -189,7 +186,7 @@ class Book:
             query=checks.text(query, "query", limit=self._settings.max_text_bytes),
             k=checks.count(k, "k", least=1, most=10_000),
             max_tokens=None if max_tokens is None else checks.count(max_tokens, "max_tokens"),
-            threshold=rank.THRESHOLD if threshold is None else checks.importance(threshold),
+            threshold=rank.THRESHOLD if threshold is None else checks.share(threshold, "threshold"),
             order=checks.order(order),
             now=now,
             selection=selection,
@@ -214,7 +211,7 @@ class Book:
         if version is None:
             return memories.decode(self._store.read(lambda tx: memories.current(tx, space, name, now=now)))
         number = checks.count(version, "version", least=1)
-        return memories.decode(self._store.read(lambda tx: memories.version(tx, space, name, number)))
+        return memories.decode(self._store.read(lambda tx: memories.version(tx, space, name, number, now=now)))
 
     def list(
         self,
@@ -301,8 +298,8 @@ class Book:
 
     def history(self, id: str) -> Revisions:
         """Every version of a memory, oldest first: what was done, when and why."""
-        space, name = self._space(), checks.name(id, "id")
-        rows = self._store.read(lambda tx: memories.history(tx, space, name))
+        space, name, now = self._space(), checks.name(id, "id"), times.now()
+        rows = self._store.read(lambda tx: memories.history(tx, space, name, now=now))
         return [memories.decode_revision(row) for row in rows]
 
     def feedback(self, target: str, signal: Signal) -> int:

@@ -62,9 +62,7 @@ def kind(value: str) -> Kind:
 
 def tags(values: Iterable[str]) -> tuple[str, ...]:
     """Tags without repeats, in the order given."""
-    if isinstance(values, str):
-        raise InvalidInput(f"tags are a list of texts, not the text {values!r}: pass [{values!r}]")
-    checked = tuple(dict.fromkeys(name(value, "a tag") for value in values))
+    checked = tuple(dict.fromkeys(names(values, "tags")))
     if len(checked) > _MOST_TAGS:
         raise TooLarge(f"{len(checked)} tags, the limit is {_MOST_TAGS}")
     return checked
@@ -73,7 +71,9 @@ def tags(values: Iterable[str]) -> tuple[str, ...]:
 def names(values: Iterable[str] | None, what: str) -> tuple[str, ...]:
     """A list of short names; None is none of them."""
     if isinstance(values, str):
-        raise InvalidInput(f"{what} are a list of texts, not the text {values!r}: pass [{values!r}]")
+        raise InvalidInput(f"{what} must be a list of texts, not the text {values!r}: pass [{values!r}]")
+    if values is not None and not isinstance(values, Iterable):
+        raise InvalidInput(f"{what} must be a list of texts, not {values!r}")
     return () if values is None else tuple(name(value, what) for value in values)
 
 
@@ -82,10 +82,10 @@ def kinds(values: Iterable[str] | None) -> tuple[Kind, ...]:
     return tuple(kind(value) for value in names(values, "kinds"))
 
 
-def importance(value: float) -> float:
+def share(value: float, what: str) -> float:
     """A number from 0 to 1."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
-        raise InvalidInput(f"importance is a number from 0 to 1, not {value!r}")
+        raise InvalidInput(f"{what} is a number from 0 to 1, not {value!r}")
     return float(value)
 
 
@@ -133,12 +133,25 @@ def order(value: str) -> Order:
 def json_text(value: object, what: str, *, limit: int) -> str:
     """A value as compact JSON text; refuses what JSON cannot say."""
     try:
+        _ensure_text_keys(value)
         encoded = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInput(f"{what} is not plain JSON: {error}") from error
     if "\\u0000" in encoded and _ESCAPED_NUL.search(encoded):
         raise InvalidText(f"{what} holds a NUL character: remove it")
     return text(encoded, what, limit=limit)
+
+
+def _ensure_text_keys(value: object) -> None:
+    """Refuse keys that JSON would turn into text, and perhaps merge with others."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise TypeError(f"the key {key!r} is not text")
+            _ensure_text_keys(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            _ensure_text_keys(item)
 
 
 def metadata(value: Mapping[str, Json] | None, *, limit: int) -> str:
@@ -155,15 +168,17 @@ def metadata(value: Mapping[str, Json] | None, *, limit: int) -> str:
 def vector(values: Sequence[float] | Floats, dimension: int) -> Floats:
     """A unit vector of the book's dimension; zeros stay zeros."""
     try:
-        row = np.asarray(values, np.float32)
+        row = np.asarray(values, np.float64)
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"a vector is a sequence of numbers: {error}") from error
+    if not np.isfinite(row).all():
+        raise InvalidInput("the vector holds a number that is not finite")
     if row.shape != (dimension,):
         raise DimensionMismatch(f"the vector has shape {row.shape}, the book's vectors have {dimension} numbers")
+    largest = float(np.abs(row).max(initial=0.0))
+    row = row / largest if largest else row  # squares of very large numbers would overflow
     length = float(np.linalg.norm(row))
-    if not np.isfinite(length):
-        raise InvalidInput("the vector holds a number that is not finite")
-    return row / np.float32(length) if length else row
+    return (row / length if length else row).astype(np.float32)
 
 
 def count(value: int, what: str, *, least: int = 0, most: int = 2**53) -> int:

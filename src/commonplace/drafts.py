@@ -82,12 +82,22 @@ def expand(content: Content | Draft | Sequence[Content | Draft], options: Draft)
     return [each if isinstance(each, Draft) else replace(options, content=each) for each in contents]
 
 
-def record(draft: Draft, *, settings: Settings, now: int) -> Record:
+def records(
+    drafts: Sequence[Draft], *, embedder: Embedder, dimension: int, settings: Settings, now: int
+) -> list[Record]:
+    """The records of the drafts: everything is checked before anything is embedded."""
+    bodies = [body(draft.content, text=draft.text, mime=draft.mime, settings=settings) for draft in drafts]
+    given = [None if draft.vector is None else checks.vector(draft.vector, dimension) for draft in drafts]
+    bare = [record(draft, made, settings=settings, now=now) for draft, made in zip(drafts, bodies, strict=True)]
+    return embedded(bare, given, embedder)
+
+
+def record(draft: Draft, made: Body, *, settings: Settings, now: int) -> Record:
     """The record of a draft, all but its vector."""
-    made = body(draft.content, text=draft.text, mime=draft.mime, settings=settings)
     tags = checks.tags(draft.tags)
     return Record(
         id=new_id() if draft.id is None else checks.name(draft.id, "id"),
+        named=draft.id is not None,
         kind=checks.kind(draft.kind),
         form=made.form,
         mime=made.mime,
@@ -95,7 +105,7 @@ def record(draft: Draft, *, settings: Settings, now: int) -> Record:
         content=made.content,
         tags=tags,
         metadata=checks.metadata(draft.metadata, limit=settings.max_text_bytes),
-        importance=checks.importance(draft.importance),
+        importance=checks.share(draft.importance, "importance"),
         scope=checks.scope(draft.scope),
         source=checks.optional_name(draft.source, "source"),
         said_at=now if draft.said_at is None else times.to_micros(draft.said_at),
@@ -104,19 +114,25 @@ def record(draft: Draft, *, settings: Settings, now: int) -> Record:
         vector=None,
         terms=trace.terms(made.text, tags),
         reason=None if draft.reason is None else checks.text(draft.reason, "reason", limit=10_000),
-        supersedes=checks.names(draft.supersedes, "supersedes"),
+        supersedes=_superseded(draft),
     )
 
 
-def embedded(records: list[Record], given: list[Floats | None], embedder: Embedder) -> list[Record]:
-    """The records with their vectors: the caller's where given, else the embedder's; none for no text."""
+def _superseded(draft: Draft) -> tuple[str, ...]:
+    ids = tuple(dict.fromkeys(checks.names(draft.supersedes, "supersedes")))
+    if draft.id is not None and draft.id in ids:
+        raise InvalidInput(f"memory {draft.id!r} cannot supersede itself")
+    return ids
+
+
+def embedded(records: list[Record], given: Sequence[Floats | None], embedder: Embedder) -> list[Record]:
+    """Give the records their vectors: the caller's where given, else the embedder's; none for no text."""
     missing = [i for i, vector in enumerate(given) if vector is None and records[i].text.strip()]
     vectors = dict(zip(missing, embed(embedder, [records[i].text for i in missing]), strict=True))
     vectors.update((i, vector) for i, vector in enumerate(given) if vector is not None)
-    return [
-        replace(record, vector=trace.half(vectors[i])) if i in vectors else record
-        for i, record in enumerate(records)
-    ]
+    for i, vector in vectors.items():
+        records[i].vector = trace.half(vector)
+    return records
 
 
 def embed(embedder: Embedder, texts: list[str]) -> Floats:

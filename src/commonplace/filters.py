@@ -26,6 +26,7 @@ OPERATORS = ("$eq", "$ne", "$in", "$nin", "$gt", "$gte", "$lt", "$lte", "$exists
 
 _NEGATED: Mapping[str, Operator] = {"$ne": "$eq", "$nin": "$in"}
 _MAX_DEPTH = 20
+_MOST_TESTS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,18 @@ Filter = Test | All | Any | Not
 
 def parse(filter: Mapping[str, object] | None) -> Filter:
     """Check a caller's filter; None admits everything."""
-    return All(()) if filter is None else _mapping(filter, depth=0)
+    if filter is None:
+        return All(())
+    parsed = _mapping(filter, depth=0)
+    if _size(parsed) > _MOST_TESTS:
+        raise InvalidFilter(f"the filter has more than {_MOST_TESTS} conditions; $in takes long lists of values")
+    return parsed
+
+
+def _size(node: Filter) -> int:
+    if isinstance(node, (All, Any)):
+        return sum(_size(part) for part in node.parts)
+    return _size(node.part) if isinstance(node, Not) else 1
 
 
 def _mapping(node: object, *, depth: int) -> Filter:
@@ -79,7 +91,13 @@ def _mapping(node: object, *, depth: int) -> Filter:
         raise InvalidFilter(f"a filter is a mapping of fields and operators, not {node!r}")
     if depth > _MAX_DEPTH:
         raise InvalidFilter(f"the filter is nested deeper than {_MAX_DEPTH} levels")
-    return All(tuple(_clause(key, value, depth) for key, value in node.items()))
+    return _all([_clause(key, value, depth) for key, value in node.items()])
+
+
+def _all(parts: Sequence[Filter]) -> Filter:
+    """A conjunction in its shortest form: what admits everything adds nothing."""
+    needed = tuple(part for part in parts if part != All(()))
+    return needed[0] if len(needed) == 1 else All(needed)
 
 
 def _clause(key: object, value: object, depth: int) -> Filter:
@@ -88,8 +106,8 @@ def _clause(key: object, value: object, depth: int) -> Filter:
     if key in ("$and", "$or"):
         if not isinstance(value, (list, tuple)):
             raise InvalidFilter(f"{key} takes a list of filters, not {value!r}")
-        parts = tuple(_mapping(part, depth=depth + 1) for part in value)
-        return All(parts) if key == "$and" else Any(parts)
+        parts = [_mapping(part, depth=depth + 1) for part in value]
+        return _all(parts) if key == "$and" else Any(tuple(parts))
     if key == "$not":
         return Not(_mapping(value, depth=depth + 1))
     if key.startswith("$"):
@@ -101,7 +119,7 @@ def _field(name: str) -> Field:
     if name in FIELDS:
         return Field(name)
     head, *path = name.split(".")
-    if head == "metadata" and path and all(path) and '"' not in name:
+    if head == "metadata" and path and all(path) and '"' not in name and _plain(name):
         return Field("metadata", tuple(path))
     raise InvalidFilter(f"unknown field {name!r}; known: {', '.join(FIELDS)}, metadata.NAME")
 
@@ -111,7 +129,7 @@ def _tests(field: Field, value: object) -> Filter:
         return _test(field, "$eq", value)
     if not value:
         raise InvalidFilter(f"the filter on {_shown(field)} has no operator")
-    return All(tuple(_test(field, operator, operand) for operator, operand in value.items()))
+    return _all([_test(field, operator, operand) for operator, operand in value.items()])
 
 
 def _test(field: Field, operator: object, operand: object) -> Filter:
@@ -128,15 +146,17 @@ def _operands(field: Field, operator: Operator, operand: object) -> tuple[Scalar
         if not isinstance(operand, bool):
             raise InvalidFilter(f"$exists on {_shown(field)} takes true or false, not {operand!r}")
         return (operand,)
+    if field.name == "tags" and operator != "$contains":
+        raise InvalidFilter(f"tags are tested with $contains or $exists, not {operator}")
     if operator == "$in":
         if isinstance(operand, (str, bytes)) or not isinstance(operand, (Sequence, set, frozenset)):
             raise InvalidFilter(f"$in on {_shown(field)} takes a list of values, not {operand!r}")
         return tuple(_operand(field, value) for value in operand)
     if operator == "$contains" and field.name not in ("tags", "text", "metadata"):
         raise InvalidFilter(f"$contains works on tags, text and metadata lists, not on {field.name}")
-    if field.name == "tags" and operator != "$contains":
-        raise InvalidFilter(f"tags are tested with $contains or $exists, not {operator}")
     value = _operand(field, operand)
+    if operator == "$contains" and value is None and field.name != "metadata":
+        raise InvalidFilter(f"$contains on {field.name} takes text, not null")
     if operator in ("$gt", "$gte", "$lt", "$lte") and (value is None or isinstance(value, bool)):
         raise InvalidFilter(f"{operator} on {_shown(field)} takes a number, text or time, not {operand!r}")
     return (value,)
@@ -152,7 +172,7 @@ def _operand(field: Field, value: object) -> Scalar:
         raise InvalidFilter(f"{_shown(field)} is compared with text, numbers, true, false or null, not {value!r}")
     if isinstance(value, (int, float)) and not -(2.0**63) <= value < 2.0**63:
         raise InvalidFilter(f"{value!r} is beyond what {_shown(field)} can be compared with")
-    if isinstance(value, str) and ("\0" in value or not _encodable(value)):
+    if isinstance(value, str) and not _plain(value):
         raise InvalidFilter(f"the value for {_shown(field)} holds a NUL or a lone surrogate")
     _match_type(field, value)
     return value
@@ -182,7 +202,10 @@ def _moment(field: Field, value: object) -> int:
     raise InvalidFilter(f"{field.name} is compared with a datetime or ISO 8601 text, not {value!r}")
 
 
-def _encodable(text: str) -> bool:
+def _plain(text: str) -> bool:
+    """Whether the engines can carry a text: no NUL, no lone surrogate."""
+    if "\0" in text:
+        return False
     try:
         text.encode()
     except UnicodeEncodeError:

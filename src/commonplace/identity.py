@@ -13,13 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import times
-from .drafts import embed, record
+from .drafts import embed, records
 from .embed.base import Embedder
 from .errors import EmbedderMismatch, StoreCorrupt
 from .recall.background import Background, measure
 from .recall.types import Candidates, Floats, Probe
 from .settings import Settings
-from .store import memories, spaces, trace
+from .store import memories, spaces
 from .store.base import Store, Tx
 from .store.conditions import Selection, compile_where
 from .values import Draft
@@ -104,7 +104,7 @@ def prove(store: Store, embedder: Embedder, where: str, settings: Settings) -> I
     if identity is None:
         described = describe(embedder, generation=1)
         vector = embed(embedder, [PLANTED])[0]
-        identity = store.write(lambda tx: _plant(tx, described, vector, settings))
+        identity = store.write(lambda tx: _plant(tx, described, embedder, vector, settings))
     ensure_same(identity, embedder, where)
     if identity.dimension != embedder.dimension:
         raise EmbedderMismatch(
@@ -115,15 +115,15 @@ def prove(store: Store, embedder: Embedder, where: str, settings: Settings) -> I
     return identity
 
 
-def _plant(tx: Tx, identity: Identity, vector: Floats, settings: Settings) -> Identity:
+def _plant(tx: Tx, identity: Identity, embedder: Embedder, vector: Floats, settings: Settings) -> Identity:
     already = known(tx)
     if already is not None:  # another process was first
         return already
     adopt(tx, identity)
     now = times.now()
-    draft = record(Draft(content=PLANTED, id=_PLANTED_ID), settings=settings, now=now)
-    planted = memories.with_vector(draft, trace.half(vector))
-    memories.insert(tx, spaces.number(tx, spaces.PLANTED), [planted], now=now)
+    draft = Draft(content=PLANTED, id=_PLANTED_ID, vector=vector)
+    planted = records([draft], embedder=embedder, dimension=identity.dimension, settings=settings, now=now)
+    memories.insert(tx, spaces.number(tx, spaces.PLANTED), planted, now=now)
     return identity
 
 

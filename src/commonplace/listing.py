@@ -6,7 +6,7 @@ import base64
 import binascii
 import json
 
-from . import times
+from . import checks, times
 from .errors import InvalidInput
 from .identity import Identity
 from .store import entries, files, memories, messages
@@ -39,9 +39,9 @@ def after(cursor: str | None, order: str) -> tuple[int, str] | None:
         made_for, said_at, id = json.loads(base64.urlsafe_b64decode(cursor))
     except (ValueError, TypeError, binascii.Error) as error:
         raise InvalidInput("this cursor does not come from list()") from error
-    if made_for != order or not isinstance(said_at, int) or not isinstance(id, str):
+    if made_for != order or type(said_at) is not int or not times.FIRST <= said_at <= times.LAST:
         raise InvalidInput("this cursor belongs to a listing in another order")
-    return said_at, id
+    return said_at, checks.name(id, "the cursor's id")
 
 
 def stats(tx: Tx, space: int, name: str, identity: Identity, store: Store) -> Stats:

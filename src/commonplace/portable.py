@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import checks, drafts, times
+from .canvas import checked_path
 from .core import Core
 from .errors import CommonplaceError, InvalidInput
 from .recall.types import Floats
@@ -188,7 +189,7 @@ def _read_memory(core: Core, record: Mapping[str, Any]) -> _Version:
         content=made.content,
         tags=tags,
         metadata=checks.metadata(record["metadata"], limit=core.settings.max_text_bytes),
-        importance=checks.importance(record["importance"]),
+        importance=checks.share(record["importance"], "importance"),
         scope=checks.scope(Scope(user=record["user"], agent=record["agent"], session=record["session"])),
         source=checks.optional_name(record["source"], "source"),
         said_at=_micros(record["said_at"]),
@@ -196,7 +197,7 @@ def _read_memory(core: Core, record: Mapping[str, Any]) -> _Version:
         expires_at=_micros_or_none(record["expires_at"]),
         valid_to=_micros_or_none(record["valid_to"]),
         superseded_by=checks.optional_name(record["superseded_by"], "superseded_by"),
-        reason=record["reason"],
+        reason=None if record["reason"] is None else checks.text(record["reason"], "reason", limit=10_000),
         vector=None,
         terms=trace.terms(made.text, tags),
     )
@@ -235,7 +236,7 @@ def _read_file(core: Core, record: Mapping[str, Any]) -> _Restore:
     canvas = checks.name(record["canvas"], "canvas name")
     content = record["content"]
     row = (
-        checks.name(record["path"], "path"),
+        checked_path(record["path"]),
         checks.count(record["revision"], "revision", least=1),
         None
         if content is None

@@ -77,7 +77,7 @@ def _changed(core: Core, memory: Memory, before: memories.Record, change: Change
         tags=tags,
         kind=before.kind if change.kind is ... else checks.kind(change.kind),
         metadata=before.metadata if change.metadata is ... else checks.metadata(change.metadata, limit=limit),
-        importance=before.importance if change.importance is ... else checks.importance(change.importance),
+        importance=before.importance if change.importance is ... else checks.share(change.importance, "importance"),
         source=before.source if change.source is ... else checks.optional_name(change.source, "source"),
         said_at=before.said_at if change.said_at is ... else times.to_micros(change.said_at),
         expires_at=before.expires_at if change.ttl is ... else times.until(now, change.ttl),

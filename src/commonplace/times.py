@@ -9,6 +9,7 @@ from .errors import InvalidInput
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MICROSECOND = timedelta(microseconds=1)
+FIRST = (datetime.min.replace(tzinfo=timezone.utc) - _EPOCH) // _MICROSECOND
 LAST = (datetime.max.replace(tzinfo=timezone.utc) - _EPOCH) // _MICROSECOND
 
 
@@ -22,7 +23,10 @@ def to_micros(moment: datetime) -> int:
     if not isinstance(moment, datetime):
         raise InvalidInput(f"expected a datetime, got {type(moment).__name__}")
     aware = moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
-    return (aware - _EPOCH) // _MICROSECOND
+    micros = (aware - _EPOCH) // _MICROSECOND
+    if not FIRST <= micros <= LAST:
+        raise InvalidInput(f"{moment} lies outside the years 1 to 9999 in UTC")
+    return micros
 
 
 def from_micros(micros: int) -> datetime:
@@ -32,6 +36,8 @@ def from_micros(micros: int) -> datetime:
 
 def parse(text: str) -> datetime:
     """A datetime from ISO 8601 text."""
+    if not isinstance(text, str):
+        raise InvalidInput(f"a time is ISO 8601 text, not {text!r}")
     try:
         # Python 3.10 does not read the Z that JSON documents end times with.
         return datetime.fromisoformat(text.replace("Z", "+00:00") if text.endswith("Z") else text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import sys
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status: 0 done, 1 refused or failed, 2 misused, 130 interrupted."""
     words = list(sys.argv[1:] if argv is None else argv)
     # Known before the words are parsed, since the parser itself may have something to complain about.
-    console = Console(json="--json" in words)
+    console = Console(json="--json" in itertools.takewhile(lambda word: word != "--", words))
     try:
         return _run(words, console)
     except Usage as error:
@@ -37,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         console.error("interrupted", "interrupted")
         return _INTERRUPTED
-    except Exception as error:  # noqa: BLE001 - the one place where a bug becomes a sentence
+    except Exception as error:
         if os.environ.get("COMMONPLACE_DEBUG"):
             raise
         text = f"unexpected {type(error).__name__}: {error}; COMMONPLACE_DEBUG=1 shows where"

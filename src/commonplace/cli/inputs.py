@@ -32,16 +32,13 @@ def text_or_stdin(word: str | None, what: str) -> str:
 
 def stdin() -> str:
     """All of stdin, without the line end that `echo` adds."""
-    try:
-        return sys.stdin.read().removesuffix("\n")
-    except UnicodeDecodeError as error:
-        raise InvalidText(f"stdin is not {error.encoding} text: {error.reason} at byte {error.start}") from error
+    return _whole_stdin().removesuffix("\n")
 
 
 def file_text(path: str) -> str:
     """The text of a file, or all of stdin for `-`, to the last character."""
     if path == STDIN:
-        return sys.stdin.read()
+        return _whole_stdin()
     content = file_content(path)
     if isinstance(content, bytes):
         raise InvalidText(f"{path} is not UTF-8 text")
@@ -64,8 +61,7 @@ def value(word: str) -> Json:
     except ValueError as error:
         if word.lstrip()[:1] in ("{", "["):
             raise InvalidInput(
-                f"the value looks like JSON but is not: {error}; quote a text as JSON, for example"
-                ' \'"[draft] title"\''
+                f"the value looks like JSON but is not: {error}; quote a text as JSON, for example '\"[draft] title\"'"
             ) from error
         return word
 
@@ -112,8 +108,22 @@ def duration(word: str) -> float:
     return seconds
 
 
+def _whole_stdin() -> str:
+    # Its bytes, where it has any: the text layer would change line ends, and go by the locale.
+    stream = getattr(sys.stdin, "buffer", None)
+    if stream is None:
+        return sys.stdin.read()
+    try:
+        return str(stream.read(), "utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidText(f"stdin is not UTF-8 text: {error.reason} at byte {error.start}") from error
+
+
 def _loads(word: str) -> Json:
-    found: Json = json.loads(word, parse_constant=_not_json)
+    try:
+        found: Json = json.loads(word, parse_constant=_not_json)
+    except RecursionError as error:
+        raise ValueError("it is nested too deep") from error
     return found
 
 

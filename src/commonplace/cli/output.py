@@ -39,7 +39,7 @@ class Console:
         encoding = sys.stdout.encoding or "utf-8"
         sys.stdout.write(shown.encode(encoding, "backslashreplace").decode(encoding))
 
-    def bytes(self, content: bytes) -> None:
+    def raw(self, content: bytes) -> None:
         """Write bytes exactly."""
         sys.stdout.flush()
         sys.stdout.buffer.write(content)

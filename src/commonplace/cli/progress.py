@@ -33,7 +33,7 @@ class Progress:
         self._watched = self._stream.isatty()
         self._started = clock()
         self._first: int | None = None
-        self._done = 0
+        self.done = 0
         self._drawn = float("-inf")
 
     def update(self, done: int, total: int | None = None) -> None:
@@ -41,7 +41,7 @@ class Progress:
         if self._first is None:
             # What an earlier run did says nothing of this one's pace.
             self._first = done if total else 0
-        self._done = done
+        self.done = done
         self._total = total if total is not None else self._total
         if self._watched and self._clock() - self._drawn >= _BETWEEN:
             self._draw()
@@ -55,15 +55,14 @@ class Progress:
     def line(self) -> str:
         """What the bar says now."""
         seconds = max(self._clock() - self._started, 1e-9)
-        rate = (self._done - (self._first or 0)) / seconds
+        rate = (self.done - (self._first or 0)) / seconds
         if not self._total:
-            return f"{self._label} {self._done:,}  {rate:,.0f}/s"
-        share = min(self._done / self._total, 1.0)
+            return f"{self._label} {self.done:,}  {rate:,.0f}/s"
+        share = min(self.done / self._total, 1.0)
         bar = "#" * int(share * _CELLS)
-        left = span((self._total - self._done) / rate) if rate > 0 else "?"
+        left = span((self._total - self.done) / rate) if rate > 0 else "?"
         return (
-            f"{self._label} [{bar:<{_CELLS}}] {share:4.0%}  {self._done:,}/{self._total:,}"
-            f"  {rate:,.0f}/s  {left} left"
+            f"{self._label} [{bar:<{_CELLS}}] {share:4.0%}  {self.done:,}/{self._total:,}  {rate:,.0f}/s  {left} left"
         )
 
     def close(self) -> None:

@@ -10,8 +10,9 @@ from commonplace.recall.types import Floats
 ALIKE = 0.95
 _MOSTLY = 0.8
 
-_WORD = re.compile(r"[^\W_]+(?:[.,'’][^\W_]+)*|[+\-$€£%#]")
-_FILLER = "a an the just really very quite so well also too please actually basically simply ok okay that"
+# Words, and every sign but plain punctuation: < is not >, a question is no statement, one emoji not another.
+_WORD = re.compile(r"""[^\W_]+(?:[.,'’][^\W_]+)*|[^\s\w.,;:!'"“”‘’()\[\]{}…]""")
+_FILLER = "a an the just really very also please actually basically simply ok okay that"
 _FILLERS = frozenset(_FILLER.split())
 _TURN = """
 no not never none nobody nothing nor neither without cannot except unless until if but instead than before after

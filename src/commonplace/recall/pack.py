@@ -20,7 +20,7 @@ _FEWEST_CHARACTERS = 40
 # What JSON leaves alone but a terminal, an editor or a model may take for the end of a line, or for
 # something invisible: other line ends, C1 controls, marks that turn or hide text, tag characters.
 _UNSEEN = re.compile("[\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
-_NOT_LABEL = re.compile(r"[\s\[\]\"“”,]+")
+_NOT_LABEL = re.compile(r"[\s\x00-\x1f\[\]\"“”,]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,11 @@ def pack(
     shown = tuple(hit for hit in hits if id(hit) in lines)
     avoided = tuple(hit for hit in avoid if id(hit) in lines)
     text = _join([lines[id(hit)] for hit in _ordered(shown, order)], [lines[id(hit)] for hit in avoided])
-    return Packed(hits=shown, avoid=avoided, text=text, tokens=tokens.count(text))
+    total = tokens.count(text)
+    if text and max_tokens is not None and total > max_tokens:
+        # The last line has no end, and the vocabulary may hold its last characters only together with one.
+        return pack(hits, avoid, max_tokens=2 * max_tokens - total, order=order)
+    return Packed(hits=shown, avoid=avoided, text=text, tokens=total)
 
 
 def line(memory: Memory, content: str | None = None) -> str:

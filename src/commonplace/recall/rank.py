@@ -11,22 +11,26 @@ from commonplace.recall import analyze, words
 from commonplace.recall.background import Background
 from commonplace.recall.types import Candidates, Floats
 
-THRESHOLD = 0.15
+THRESHOLD = 0.2
 """Relevance below which a memory is not recalled, unless the caller says otherwise."""
 
-# Log-odds of relevance, fitted by bench/calibrate.py on books of 1 to 4,700 memories.
+# Log-odds of relevance, fitted by bench/calibrate.py on books of 1 to 680 memories.
 BIAS = -4.0
 MEANING = 0.85
 """For each deviation of the cosine above that of unrelated text."""
-WORDS = 13.0
+WORDS = 14.0
 """For all the question's words held, by BM25's share."""
-CROWD = -0.55
+CROWD = -0.5
 """For each e-fold of memories searched: the more there are, the better the best of the unrelated looks."""
-UNHEARD = -2.0
+UNHEARD = -2.5
 """For a question of words that the space never heard, once the space is large enough for that to tell."""
 LARGE = 200.0
-BLIND = 3.5
-"""The meaning that is assumed of every candidate when there is no vector to compare."""
+"""Memories from which a space is more large than small."""
+BLIND = 3.0
+"""The meaning that is assumed of whatever holds one of the words, when there is no vector to compare."""
+
+_CERTAIN = 60.0
+"""Log-odds beyond which nothing changes, so that no cosine can overflow."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,11 +61,13 @@ def judge(
     common = analyze.common(terms) if len(terms) == candidates.counts.shape[1] else None
     wording = words.score(candidates, common)
     meaning = _meaning(candidates, background)
-    blind = not candidates.cosines.any()
-    evidence = _standing(candidates, common, searched) + WORDS * wording.share + MEANING * meaning
-    if blind:
-        evidence, meaning = evidence + MEANING * (BLIND - meaning), np.zeros_like(meaning)
-    relevance = (1.0 / (1.0 + np.exp(-evidence))).astype(np.float32)
+    evidence = _standing(candidates, common, searched) + WORDS * wording.share
+    if candidates.cosines.any():
+        evidence += MEANING * meaning
+    else:
+        evidence = np.where(wording.share > 0, evidence + MEANING * BLIND, -_CERTAIN)
+        meaning = np.zeros_like(meaning)
+    relevance = (1.0 / (1.0 + np.exp(-np.clip(evidence, -_CERTAIN, _CERTAIN)))).astype(np.float32)
     return Judgement(meaning=meaning, words=wording.coverage, bm25=wording.bm25, relevance=relevance)
 
 

@@ -16,6 +16,7 @@ LONGEST = 128
 
 _VOCABULARY = "o200k_base.tiktoken.gz"
 _NEVER = 1 << 30
+_LONGEST_KEPT = 4096
 
 # The vocabulary's file holds base64 text. Decoding 200,000 entries costs three times as much as all the
 # rest of loading, so entries stay as they are and the few pieces that are looked up are encoded instead.
@@ -32,18 +33,30 @@ def load() -> None:
             _ranks.update(zip(entries, entries, strict=True))
 
 
-@lru_cache(maxsize=4096)
 def count(text: str) -> int:
     """Count a text's tokens exactly; marks that are special to a model count as the plain text they are."""
+    return _count_again(text) if len(text) <= _LONGEST_KEPT else _count(text)
+
+
+def _count(text: str) -> int:
     if not _ranks:
         load()
-    return sum(map(_count_piece, pretokenize_o200k(text)))
+    return sum(_count_short(piece) if len(piece) <= LONGEST else _count_piece(piece) for piece in _pieces(text))
 
 
-@lru_cache(maxsize=50_000)
+def _pieces(text: str) -> list[str]:
+    pieces: list[str] = pretokenize_o200k(text)
+    return pieces
+
+
 def _count_piece(piece: str) -> int:
     data = piece.encode("utf-8", "surrogatepass")
     return 1 if b64encode(data) in _ranks else _count_merged(data)
+
+
+# Bounded in number and in the length of what is kept, so that hostile texts cannot fill the memory.
+_count_again = lru_cache(maxsize=4096)(_count)
+_count_short = lru_cache(maxsize=50_000)(_count_piece)
 
 
 def _count_merged(data: bytes) -> int:

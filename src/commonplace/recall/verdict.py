@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from commonplace.recall import words
-from commonplace.recall.rank import Judgement
+from commonplace.recall.rank import THRESHOLD, Judgement
 from commonplace.recall.types import Candidates
 from commonplace.values import Coverage
 
 KNOWN = 0.8
-"""Relevance from which the best memory alone settles that the book knows about it."""
+"""Relevance from which the best memory surely bears on the question."""
 
-HELD = 0.5
-"""Share of the question's words that must be found when the best memory is less sure than that."""
+HELD = 0.25
+"""Share of the question's words that must be found, or only a part of what was asked can be answered."""
 
 
 def coverage(candidates: Candidates, judgement: Judgement, threshold: float) -> Coverage:
-    """Say `known` when something surely bears on the question, `unknown` when nothing passes the threshold."""
-    passed = judgement.relevance >= threshold
+    """Say `known` when something surely bears on the question, `unknown` when nothing passes.
+
+    A caller who lowers the threshold sees more, but does not make the book know more.
+    """
+    passed = judgement.relevance >= max(threshold, THRESHOLD)
     if not passed.any():
         return "unknown"
-    if float(judgement.relevance[passed].max()) >= KNOWN and _held(candidates, passed) >= HELD:
-        return "known"
-    return "partly known"
+    sure = float(judgement.relevance[passed].max()) >= KNOWN
+    return "known" if sure and _held(candidates, passed) >= HELD else "partly known"
 
 
-def _held(candidates: Candidates, passed: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> float:
+def _held(candidates: Candidates, passed: words.Bools) -> float:
     """Give the share of the weight of the question's words that the passed memories hold together."""
     if not candidates.counts.shape[1]:
         return 1.0

@@ -16,19 +16,23 @@ HALF_LIVES: dict[Kind, float] = {
     "insight": 365 * _DAY,
     "failure": 365 * _DAY,
     "note": 180 * _DAY,
-    "message": 30 * _DAY,
+    "message": 60 * _DAY,
 }
 """After how many seconds half of a memory's freshness is gone, by kind."""
 
-OLDEST = 0.8
-"""The recency of a memory without any freshness left."""
+OLDEST = 0.95
+"""The recency of a memory without any freshness left. Relevance is nearly 1 for all that surely bears on a
+question, so that this little puts the newest of them first, and what is only likely stays behind them."""
 
 WEAKEST = 0.6
 STRONGEST = 1.2
 
 _IMPORTANCE = 0.2
-_FEEDBACK = 0.1
-_WRONG = 0.25
+"""The most and the least important memory are this far apart."""
+_USE = 0.1
+"""What any amount of use can add, and any amount of being ignored can take."""
+_BLAME = 0.5
+"""What being called wrong takes when it never ends; half of it the first time."""
 
 
 def recency(kind: Kind, age: float) -> float:
@@ -39,9 +43,9 @@ def recency(kind: Kind, age: float) -> float:
 
 def strength(importance: float, *, used: int = 0, ignored: int = 0, wrong: int = 0) -> float:
     """Give the factor for importance and feedback: 1 by default, within WEAKEST and STRONGEST."""
-    praise = math.tanh((used - 0.5 * ignored) / 4.0)
+    use = math.tanh((used - 0.5 * ignored) / 4.0)
     blame = 1.0 - math.pow(0.5, wrong)
-    factor = 1.0 + _IMPORTANCE * (importance - 0.5) + _FEEDBACK * praise - 2.0 * _WRONG * blame
+    factor = 1.0 + _IMPORTANCE * (importance - 0.5) + _USE * use - _BLAME * blame
     return min(max(factor, WEAKEST), STRONGEST)
 
 

@@ -102,7 +102,7 @@ class _Compiler:
                 return self.tag(str(value))
             return f"(instr(m.text, {self.bind(value)}) > 0)"
         if test.operator == "$in":
-            return _joined(" OR ", [self.compared(column, "=", value) for value in test.values], "FALSE")
+            return self.listed(column, test.values)
         return self.compared(column, _COMPARED[test.operator], test.values[0])
 
     def compared(self, column: str, sign: str, value: Scalar) -> str:
@@ -111,6 +111,15 @@ class _Compiler:
             return f"({column} IS NULL)"
         return f"({column} IS NOT NULL AND {column} {sign} {self.bind(value)})"
 
+    def listed(self, column: str, values: tuple[Scalar, ...]) -> str:
+        """One of many values; they travel as one JSON parameter, so that a long list is no long statement."""
+        named = [value for value in values if value is not None]
+        parts = [f"({column} IS NULL)"] if None in values else []
+        if named:
+            bound = self.bind(json.dumps(named))
+            parts.append(f"({column} IS NOT NULL AND {column} IN (SELECT value FROM json_each({bound})))")
+        return _joined(" OR ", parts, "FALSE")
+
     def metadata_test(self, test: Test) -> str:
         path = self.bind(_json_path(test.field))
         if test.operator == "$exists":
@@ -118,7 +127,7 @@ class _Compiler:
         if test.operator == "$contains":
             return self.metadata_contains(path, test.values[0])
         if test.operator == "$in":
-            return _joined(" OR ", [self.metadata_compared(path, "=", value) for value in test.values], "FALSE")
+            return self.metadata_listed(path, test.values)
         return self.metadata_compared(path, _COMPARED[test.operator], test.values[0])
 
     def metadata_compared(self, path: str, sign: str, value: Scalar) -> str:
@@ -128,6 +137,19 @@ class _Compiler:
             return f"({kind} = {self.bind(json.dumps(value))})"
         same = f"{kind} = 'text'" if isinstance(value, str) else f"{kind} IN ('integer', 'real')"
         return f"({same} AND json_extract(m.metadata, {path}) {sign} {self.bind(value)})"
+
+    def metadata_listed(self, path: str, values: tuple[Scalar, ...]) -> str:
+        kind = f"coalesce(json_type(m.metadata, {path}), '')"
+        plain = [json.dumps(value) for value in values if value is None or isinstance(value, bool)]
+        texts = [value for value in values if isinstance(value, str)]
+        numbers = [value for value in values if isinstance(value, (int, float)) and not isinstance(value, bool)]
+        parts = [f"{kind} = {self.bind(each)}" for each in dict.fromkeys(plain)]
+        for some, types in ((texts, "('text')"), (numbers, "('integer', 'real')")):
+            if some:
+                bound = self.bind(json.dumps(some))
+                inside = f"json_extract(m.metadata, {path}) IN (SELECT value FROM json_each({bound}))"
+                parts.append(f"({kind} IN {types} AND {inside})")
+        return _joined(" OR ", parts, "FALSE")
 
     def metadata_contains(self, path: str, value: Scalar) -> str:
         if value is None or isinstance(value, bool):
@@ -145,5 +167,5 @@ def _json_path(field: Field) -> str:
     return "$" + "".join(f".{json.dumps(part, ensure_ascii=False)}" for part in field.path)
 
 def is_plain(selection: Selection) -> bool:
-    """Whether the mirror narrows by this selection on its own (kinds, tags, scopes), without a filter."""
-    return selection.filter == All(())
+    """Whether the mirror narrows by this selection on its own: kinds, tags and scopes of the present."""
+    return selection.filter == All(()) and selection.as_of is None

@@ -41,11 +41,13 @@ _EXPIRED = "SELECT id FROM memory WHERE space = :space AND expires_at <= :now AN
 _TRACE = "SELECT vector, terms FROM trace WHERE seq = :seq AND space = :space"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Record:
-    """A memory as it is written: checked, rendered and embedded, but for its place in time."""
+    """A memory as it is written: checked and rendered; its vector comes last, when all are embedded."""
 
     id: str
+    named: bool = True
+    """Whether a caller chose the id, which may then be taken."""
     kind: Kind
     form: str
     """How `content` is kept: text, json or bytes."""
@@ -69,26 +71,29 @@ class Record:
     supersedes: tuple[str, ...] = ()
 
 
-def with_vector(record: Record, vector: bytes | None) -> Record:
-    """The record with the vector that it is found by."""
-    return replace(record, vector=vector)
-
-
 def insert(tx: Tx, space: int, records: Sequence[Record], *, now: int) -> list[Row]:
     """Store each record as version 1 of a new memory, and close the memories that it supersedes.
 
     What has expired is swept away on the occasion, a little at a time.
     """
     _sweep(tx, space, now)
-    for record in records:
-        taken = tx.run(_LATEST, {"space": space, "id": record.id})[0][0]
-        if taken is not None:
-            raise Conflict(f"a memory with id {record.id!r} exists already", current=taken)
+    _ensure_free(tx, space, [record.id for record in records if record.named], now)
     rows = _append(tx, space, records, [1] * len(records), "remembered", now=now)
     for record in records:
         for old in record.supersedes:
             _close(tx, space, old, by=record, now=now)
     return rows
+
+
+def _ensure_free(tx: Tx, space: int, ids: Sequence[str], now: int) -> None:
+    if len(set(ids)) < len(ids):
+        raise Conflict("two memories of one call have the same id", current=0)
+    for id in ids:
+        rows = tx.run(_CURRENT, {"space": space, "id": id})
+        if rows and _expired(rows[0], now):
+            forget(tx, space, [id])
+        elif rows:
+            raise Conflict(f"a memory with id {id!r} exists already", current=rows[0][2])
 
 
 def revise(tx: Tx, space: int, old: Row, record: Record, *, action: str, now: int) -> Row:
@@ -111,20 +116,19 @@ def current(tx: Tx, space: int, id: str, *, now: int, if_version: int | None = N
     return rows[0]
 
 
-def version(tx: Tx, space: int, id: str, number: int) -> Row:
+def version(tx: Tx, space: int, id: str, number: int, *, now: int) -> Row:
     """One version of a memory."""
+    current(tx, space, id, now=now)
     rows = tx.run(_VERSION, {"space": space, "id": id, "version": number})
     if not rows:
         raise NotFound(f"memory {id!r} has no version {number} in this space")
     return rows[0]
 
 
-def history(tx: Tx, space: int, id: str) -> list[Row]:
+def history(tx: Tx, space: int, id: str, *, now: int) -> list[Row]:
     """Every version of a memory, oldest first."""
-    rows = tx.run(_HISTORY, {"space": space, "id": id})
-    if not rows:
-        raise NotFound(f"no memory with id {id!r} in this space")
-    return rows
+    current(tx, space, id, now=now)
+    return tx.run(_HISTORY, {"space": space, "id": id})
 
 
 def page(tx: Tx, where: Where, *, newest: bool, limit: int, after: tuple[int, str] | None) -> list[Row]:
@@ -186,7 +190,8 @@ def fetch(
 
 def feedback(tx: Tx, space: int, ids: Sequence[str], signal: str, *, now: int) -> int:
     """Count a signal for each memory that is still there; returns how many."""
-    known = [id for id in ids if tx.run(_CURRENT, {"space": space, "id": id})]
+    rows = [row for id in ids for row in tx.run(_CURRENT, {"space": space, "id": id})]
+    known = [id_of(row) for row in rows if not _expired(row, now)]
     for id in known:
         tx.run(
             f"INSERT INTO feedback (space, id, used, ignored, wrong, last_at)"

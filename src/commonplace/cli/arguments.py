@@ -1,0 +1,135 @@
+"""Options that several commands share, and the parser that understands them in any place."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn, TypeAlias
+
+from commonplace.cli import inputs
+from commonplace.cli.errors import Usage
+from commonplace.cli.output import Console
+from commonplace.values import KINDS
+
+Command: TypeAlias = Callable[[argparse.Namespace, Console], int]
+Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that raises Usage and takes options before, between and after the arguments."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        # A script that abbreviates an option breaks when a longer one is added.
+        kwargs.setdefault("allow_abbrev", False)
+        super().__init__(*args, **kwargs)
+        self._mixing = False
+
+    def error(self, message: str) -> NoReturn:
+        raise Usage(message, hint=f"`{self.prog} --help` shows how to use it")
+
+    def parse_known_args(  # type: ignore[override]  # one signature for typeshed's overloads
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        # Plain argparse refuses `revise ID --kind fact TEXT`: it settles an optional TEXT before it sees one.
+        # The intermixed parsing calls this method again, and cannot serve a parser that has sub-commands.
+        if self._mixing or self._subparsers is not None:
+            return super().parse_known_args(args, namespace)
+        self._mixing = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._mixing = False
+
+
+def book_options() -> Parser:
+    """The options of every command; suppressed defaults let them stand before and after its name."""
+    shared = Parser(add_help=False, argument_default=argparse.SUPPRESS)
+    group = shared.add_argument_group("the book")
+    group.add_argument("--book", metavar="PATH", help="the book's file (COMMONPLACE_BOOK, else commonplace.db)")
+    group.add_argument("--space", metavar="S", help="the space, a wall inside the book (COMMONPLACE_SPACE)")
+    group.add_argument(
+        "--embedder",
+        metavar="SPEC",
+        help="default, none, onnx:DIR, openai:MODEL, sentence-transformers:NAME (COMMONPLACE_EMBEDDER)",
+    )
+    group.add_argument("--json", action="store_true", help="answer in JSON, for machines")
+    return shared
+
+
+def add(commands: Commands, name: str, run: Command, *, help: str, examples: str = "") -> Parser:
+    """Add a command with its help and examples, and say what runs it."""
+    made = _made(commands, name, help, examples)
+    made.set_defaults(run=run)
+    return made
+
+
+def add_group(commands: Commands, name: str, *, help: str, examples: str = "") -> Commands:
+    """Add a command that has verbs of its own."""
+    made = _made(commands, name, help, examples)
+    return made.add_subparsers(dest="verb", metavar="VERB", required=True, title="verbs")
+
+
+def _made(commands: Commands, name: str, help: str, examples: str) -> Parser:
+    description = help[0].upper() + help[1:] + "."
+    epilog = f"examples:\n{examples}" if examples else None
+    return commands.add_parser(name, help=help, description=description, epilog=epilog, parents=[book_options()])
+
+
+def body_options(made: Parser) -> None:
+    """What a memory has beside its text; whatever is not given stays unset."""
+    group = made.add_argument_group("the memory")
+    group.add_argument("--kind", choices=KINDS, metavar="KIND", help=", ".join(KINDS))
+    group.add_argument("--tag", action="append", metavar="TAG", help="a tag; may be repeated")
+    group.add_argument(
+        "--meta",
+        action="append",
+        type=inputs.pair,
+        metavar="NAME=VALUE",
+        help="metadata; VALUE is JSON, or text where it is no JSON; may be repeated",
+    )
+    group.add_argument("--importance", type=float, metavar="X", help="from 0 to 1 (0.5)")
+    group.add_argument("--source", metavar="SOURCE", help="where it comes from")
+    group.add_argument("--said-at", type=inputs.when, metavar="TIME", help="when it was said, in ISO 8601 (now)")
+    group.add_argument("--ttl", type=inputs.duration, metavar="TIME", help="how long it lives: 90, 15m, 12h, 7d, 2w")
+    group.add_argument("--reason", metavar="WHY", help="why, for its history")
+
+
+def scope_options(made: Parser, title: str) -> None:
+    """One user, agent and session."""
+    group = made.add_argument_group(title)
+    for part in ("user", "agent", "session"):
+        group.add_argument(f"--{part}", metavar=part.upper(), help=f"the {part}")
+
+
+def within_options(made: Parser) -> None:
+    """Where to look: any number of users, agents and sessions."""
+    group = made.add_argument_group("within")
+    for part in ("user", "agent", "session"):
+        group.add_argument(
+            f"--{part}", action="append", metavar=part.upper(), help=f"of this {part}, or shared; may be repeated"
+        )
+    group.add_argument("--not-shared", action="store_true", help="leave out what belongs to everybody")
+
+
+def selection_options(made: Parser) -> None:
+    """Which memories, by what they are."""
+    group = made.add_argument_group("selection")
+    group.add_argument("--kind", action="append", choices=KINDS, metavar="KIND", help="of this kind; may be repeated")
+    group.add_argument("--tag", action="append", metavar="TAG", help="with this tag; repeated, with all of them")
+    group.add_argument(
+        "--filter",
+        type=inputs.json_object,
+        metavar="JSON",
+        help='that a filter allows, for example {"importance": {"$gte": 0.5}}',
+    )
+
+
+def superseded_option(made: Parser) -> None:
+    """Whether memories that others have taken the place of count."""
+    made.add_argument("--superseded", action="store_true", help="also memories that a later one took the place of")
+
+
+def if_version_option(made: Parser, what: str) -> None:
+    """Compare and set."""
+    made.add_argument("--if-version", type=int, metavar="N", help=f"only if {what} is at this version (0: absent)")

@@ -1,0 +1,76 @@
+"""demo: a recall at work, on a book that is thrown away."""
+
+from __future__ import annotations
+
+import tempfile
+import textwrap
+from argparse import Namespace
+from pathlib import Path
+
+from commonplace.cli import arguments, opened
+from commonplace.cli.arguments import Commands
+from commonplace.cli.commands_asking import NOTHING
+from commonplace.cli.output import Console, plural
+from commonplace.cli.table import columns
+from commonplace.values import Draft, Recall
+
+MEMORIES = (
+    Draft(content="We chose FastAPI over Flask because of async support", kind="decision", source="adr-7"),
+    Draft(content="Maria prefers short answers with a code example", kind="preference", source="chat"),
+    Draft(content="The production database is PostgreSQL 16 in eu-central-1", kind="fact", source="runbook"),
+    Draft(content="Deploys go out on Tuesdays once the smoke tests are green", kind="pattern", source="runbook"),
+    Draft(
+        content="Retrying a payment without an idempotency key charged customers twice",
+        kind="failure",
+        source="incident-12",
+    ),
+    Draft(content="The nightly export is slow because it compresses every file", kind="insight", source="profiler"),
+)
+QUESTIONS = (
+    "How does Maria like her answers?",
+    "Why did we choose FastAPI?",
+    "May I retry a failed payment?",
+    "Who plays the violin?",
+)
+_NEXT = """\
+Where to go next
+  commonplace remember "something worth keeping"    starts a book of your own, ./commonplace.db
+  commonplace recall "a question"                   asks it
+  commonplace --help                                shows everything else
+"""
+
+
+def register(commands: Commands) -> None:
+    """Add the demonstration."""
+    arguments.add(
+        commands, "demo", _demo, help="show a recall at work, on a book that is thrown away",
+        examples="  commonplace demo\n",
+    )  # fmt: skip
+
+
+def _demo(args: Namespace, console: Console) -> int:
+    import commonplace
+
+    with tempfile.TemporaryDirectory(prefix="commonplace-demo-") as directory:
+        where = Path(directory) / "demo.db"
+        with commonplace.open(where, embedder=opened.embedder(args)) as book:
+            remembered = book.remember(MEMORIES)
+            answers = [book.recall(question, k=2) for question in QUESTIONS]
+    console.result({"memories": remembered, "answers": answers}, _transcript(answers))
+    return 0
+
+
+def _transcript(answers: list[Recall]) -> str:
+    opening = "commonplace: a memory for agents. This demo uses a book in a temporary file."
+    kept = [f"  {draft.kind:<11}{draft.content!s}" for draft in MEMORIES]
+    parts = [opening, "\n".join([f"Remembered {len(MEMORIES)} things", *kept])]
+    parts += [_exchange(found) for found in answers]
+    return "\n\n".join([*parts, _NEXT])
+
+
+def _exchange(found: Recall) -> str:
+    verdict = f"{found.coverage}, {plural(found.tokens, 'token')}"
+    width = min(columns() or 100, 100)
+    lines = (found.text or NOTHING).splitlines()
+    wrapped = [textwrap.fill(line, width, initial_indent="  ", subsequent_indent="    ") for line in lines]
+    return "\n".join([f"> {found.query}   ({verdict})", *wrapped])

@@ -1,0 +1,220 @@
+"""remember, revise, forget, feedback: what changes the memories."""
+
+from __future__ import annotations
+
+import mimetypes
+import sys
+from argparse import Namespace
+from pathlib import Path
+from typing import TypedDict
+
+from commonplace.cli import arguments, inputs, opened
+from commonplace.cli.arguments import Commands
+from commonplace.cli.errors import Usage
+from commonplace.cli.output import Console, plural
+from commonplace.values import SIGNALS, Draft, Forgotten, Memory, Scope
+
+_REMEMBER = """\
+  commonplace remember "We chose FastAPI over Flask because of async support" --kind decision --tag web
+  commonplace remember "Maria prefers short answers" --kind preference --user maria --meta confidence=0.9
+  git log -1 --format=%B | commonplace remember - --source git
+  commonplace remember --file board.png "The architecture as drawn on the whiteboard"
+"""
+_REVISE = """\
+  commonplace revise ID "We chose Litestar over FastAPI" --reason "the benchmark of May"
+  commonplace revise ID --importance 0.9 --if-version 2
+"""
+_FORGET = """\
+  commonplace forget ID ID
+  commonplace forget --user maria --dry-run
+  commonplace forget --filter '{"said_at": {"$lt": "2025-01-01"}}' --yes
+"""
+
+
+def register(commands: Commands) -> None:
+    """Add the commands that write memories."""
+    _register_remember(commands)
+    _register_revise(commands)
+    _register_forget(commands)
+    feedback = arguments.add(
+        commands, "feedback", _feedback, help="tell whether what was recalled was of use",
+        examples="  commonplace feedback ID used\n  commonplace feedback RECEIPT wrong\n",
+    )  # fmt: skip
+    feedback.add_argument("target", metavar="ID|RECEIPT", help="a memory's id, or the receipt of a recall")
+    feedback.add_argument("signal", choices=SIGNALS, metavar="SIGNAL", help=", ".join(SIGNALS))
+
+
+def _register_remember(commands: Commands) -> None:
+    made = arguments.add(
+        commands, "remember", _remember, help="remember texts, all of them or none", examples=_REMEMBER
+    )
+    made.add_argument("text", nargs="*", metavar="TEXT", help="what to remember, each in quotes; - reads stdin")
+    made.add_argument("--file", metavar="PATH", help="remember a file's content; TEXT, if given, is what finds it")
+    arguments.body_options(made)
+    made.add_argument("--id", metavar="ID", help="an id of your own; refused if it is taken")
+    made.add_argument("--supersedes", action="append", metavar="ID", help="the memory that this one takes the place of")
+    arguments.scope_options(made, "whose it is (everybody's if not said)")
+
+
+def _register_revise(commands: Commands) -> None:
+    made = arguments.add(
+        commands, "revise", _revise, help="give a memory a new version; the old one is kept", examples=_REVISE
+    )
+    made.add_argument("id", metavar="ID", help="the memory's id")
+    made.add_argument("text", nargs="?", metavar="TEXT", help="its new text; - reads stdin; left out, it stays")
+    arguments.body_options(made)
+    arguments.if_version_option(made, "the memory")
+
+
+def _register_forget(commands: Commands) -> None:
+    made = arguments.add(
+        commands, "forget", _forget, help="remove memories with all their versions, for good", examples=_FORGET
+    )
+    made.add_argument("id", nargs="*", metavar="ID", help="the ids of the memories")
+    arguments.selection_options(made)
+    arguments.scope_options(made, "exactly the memories of")
+    made.add_argument(
+        "--everything", action="store_true", help="the whole space, with its entries, canvases and transcripts"
+    )
+    made.add_argument("--dry-run", action="store_true", help="only say what would go")
+    made.add_argument("--yes", action="store_true", help="do not ask")
+
+
+class _Body(TypedDict, total=False):
+    """What was said of a memory, under the names that Draft and revise() have for it."""
+
+    kind: object
+    tags: object
+    metadata: object
+    importance: object
+    source: object
+    said_at: object
+    ttl: object
+    reason: object
+
+
+def _body(args: Namespace) -> _Body:
+    given: _Body = {
+        "kind": args.kind,
+        "tags": args.tag,
+        "metadata": None if args.meta is None else dict(args.meta),
+        "importance": args.importance,
+        "source": args.source,
+        "said_at": args.said_at,
+        "ttl": args.ttl,
+        "reason": args.reason,
+    }
+    return {name: value for name, value in given.items() if value is not None}  # type: ignore[return-value]
+
+
+def _remember(args: Namespace, console: Console) -> int:
+    drafts = _drafts(args)
+    with opened.writable(args, console) as book:
+        made = book.remember(drafts)
+    console.result(made if len(made) > 1 else made[0], "\n".join(memory.id for memory in made))
+    return 0
+
+
+def _drafts(args: Namespace) -> list[Draft]:
+    options = {
+        **_body(args),
+        "scope": Scope(user=args.user, agent=args.agent, session=args.session),
+        "id": args.id,
+        "supersedes": tuple(args.supersedes or ()),
+    }
+    if args.file is not None:
+        return [_file_draft(args, options)]
+    texts = _texts(args.text)
+    if args.id is not None and len(texts) > 1:
+        raise Usage("--id belongs to one memory: give one text")
+    return [Draft(content=text, **options) for text in texts]
+
+
+def _texts(words: list[str]) -> list[str]:
+    if not words:
+        return [inputs.text_or_stdin(None, "what to remember")]
+    unquoted = [word for word in words if len(word.split()) == 1 and word != inputs.STDIN]
+    if len(words) > 1 and unquoted:
+        raise Usage(f"each argument is one memory, and {unquoted[0]!r} is one word: put each text in quotes")
+    return [inputs.text(word) for word in words]
+
+
+def _file_draft(args: Namespace, options: dict[str, object]) -> Draft:
+    if len(args.text) > 1:
+        raise Usage("with --file, give at most one TEXT: what finds the file's content")
+    content = inputs.file_content(args.file)
+    finds = inputs.text(args.text[0]) if args.text else None
+    mime = mimetypes.guess_type(args.file)[0]
+    named: dict[str, object] = {"source": Path(args.file).name, **options}
+    return Draft(content=content, text=finds, mime=mime, **named)  # type: ignore[arg-type]
+
+
+def _revise(args: Namespace, console: Console) -> int:
+    change = _body(args)
+    text = ... if args.text is None else inputs.text(args.text)
+    if text is ... and not set(change) - {"reason"}:
+        raise Usage("say what is new: a TEXT, or one of the options of the memory")
+    with opened.existing(args) as book:
+        memory: Memory = book.revise(args.id, text, if_version=args.if_version, **change)  # type: ignore[arg-type]
+    console.result(memory, f"{memory.id} is now at version {memory.version}")
+    return 0
+
+
+def _forget(args: Namespace, console: Console) -> int:
+    selector = _selector(args)
+    with opened.existing(args) as book:
+        if args.dry_run:
+            would = book.forget(**selector, dry_run=True)  # type: ignore[arg-type]
+            console.result(would, "\n".join([*would.ids, f"would forget {_account(would)}"]))
+            return 0
+        if not args.yes and sys.stdin.isatty():
+            would = book.forget(**selector, dry_run=True)  # type: ignore[arg-type]
+            if not _confirmed(would):
+                console.remark("nothing was forgotten")
+                return 1
+        gone = book.forget(**selector)  # type: ignore[arg-type]
+    console.result(gone, f"forgot {_account(gone)}")
+    return 0
+
+
+def _selector(args: Namespace) -> dict[str, object]:
+    """What to forget, said in exactly one way."""
+    scope = Scope(user=args.user, agent=args.agent, session=args.session)
+    selection = {
+        "kinds": args.kind,
+        "tags": args.tag,
+        "filter": args.filter,
+        "scope": None if scope == Scope() else scope,
+    }
+    chosen = {name: value for name, value in selection.items() if value is not None}
+    if sum([bool(args.id), bool(chosen), args.everything]) != 1:
+        raise Usage(
+            "say what to forget in one way: ids; or --kind, --tag, --filter, --user, --agent, --session"
+            " together; or --everything"
+        )
+    if args.everything:
+        return {"everything": True}
+    return chosen or {"id": args.id}
+
+
+def _account(gone: Forgotten) -> str:
+    parts = [plural(gone.memories, "memory", "memories")]
+    parts += [plural(gone.entries, "entry", "entries")] if gone.entries else []
+    parts += [plural(gone.files, "file")] if gone.files else []
+    parts += [plural(gone.messages, "message")] if gone.messages else []
+    return ", ".join(parts)
+
+
+def _confirmed(would: Forgotten) -> bool:
+    if not any((would.memories, would.entries, would.files, would.messages)):
+        return True
+    sys.stderr.write(f"Forget {_account(would)}? This cannot be undone. [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _feedback(args: Namespace, console: Console) -> int:
+    with opened.existing(args) as book:
+        touched = book.feedback(args.target, args.signal)
+    console.result({"memories": touched}, f"{plural(touched, 'memory', 'memories')} marked {args.signal}")
+    return 0

@@ -1,0 +1,49 @@
+"""The whole command line as one parser."""
+
+from __future__ import annotations
+
+from commonplace.__about__ import __version__
+from commonplace.cli import (
+    commands_asking,
+    commands_canvas,
+    commands_care,
+    commands_demo,
+    commands_kv,
+    commands_portable,
+    commands_transcript,
+    commands_writing,
+)
+from commonplace.cli.arguments import Command, Parser, book_options
+
+__all__ = ["Command", "build"]
+
+_DESCRIPTION = """\
+A memory for agents: persistent, shared, searchable, and honest about what it does not know.
+
+The book is one file: --book PATH, else COMMONPLACE_BOOK, else ./commonplace.db."""
+
+_EXAMPLES = """\
+examples:
+  commonplace remember "We chose FastAPI over Flask because of async support" --kind decision
+  commonplace recall "why did we choose FastAPI?"
+  commonplace list --kind decision --json
+  commonplace demo
+
+`commonplace COMMAND --help` shows a command's options and examples."""
+
+
+def build() -> Parser:
+    """The parser of every command; `args.run` is what to call."""
+    root = Parser(prog="commonplace", description=_DESCRIPTION, epilog=_EXAMPLES, parents=[book_options()])
+    root.add_argument("--version", action="version", version=f"commonplace {__version__}")
+    root.set_defaults(book=None, space=None, embedder=None, json=False)
+    commands = root.add_subparsers(dest="command", metavar="COMMAND", required=True, title="commands")
+    commands_writing.register(commands)
+    commands_asking.register(commands)
+    commands_kv.register(commands)
+    commands_canvas.register(commands)
+    commands_transcript.register(commands)
+    commands_portable.register(commands)
+    commands_care.register(commands)
+    commands_demo.register(commands)
+    return root
