@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import sysconfig
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice
@@ -15,8 +18,8 @@ if TYPE_CHECKING:
 SPACES = 100
 VOCABULARY = 40_000
 CLUSTERS = 2_000
-COMMON = 200
-"""Words of a lower rank than this are too common to be asked for."""
+RARE = 50
+"""A question is asked in words that at most one text in so many holds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,12 +100,10 @@ def make(
         out.writelines(json.dumps(text) + "\n" for text in texts)
     np.save(folder / "vectors.npy", vectors)
     about = rng.integers(0, rows, questions)
-    near = vectors[about] + rng.standard_normal((questions, dimension)).astype(np.float32) * (
-        0.5 / dimension**0.5
-    )
+    near = vectors[about] + rng.standard_normal((questions, dimension)).astype(np.float32) * (0.5 / dimension**0.5)
     np.save(folder / "asked.npy", _unit(near))
-    counts = _frequencies(texts) if given else {}
-    asked = [_asked(texts[i], counts) for i in about]
+    counts = _frequencies(texts)
+    asked = [_asked(texts[i], counts, rows) for i in about]
     (folder / "asked.json").write_text(json.dumps(asked), encoding="utf-8")
     return Corpus(folder)
 
@@ -110,11 +111,7 @@ def make(
 def read_texts(path: Path) -> list[str]:
     """Texts from JSON (a list) or JSON Lines: strings, or objects with a text, content or memory field."""
     raw = path.read_text(encoding="utf-8")
-    items = (
-        json.loads(raw)
-        if raw.lstrip().startswith("[")
-        else [json.loads(x) for x in raw.splitlines() if x.strip()]
-    )
+    items = json.loads(raw) if raw.lstrip().startswith("[") else [json.loads(x) for x in raw.splitlines() if x.strip()]
     texts = [_text_of(item) for item in items]
     if not texts:
         raise SystemExit(f"{path} holds no texts")
@@ -145,19 +142,17 @@ def _texts(rng: np.random.Generator, rows: int) -> list[str]:
 
 
 def _words(rng: np.random.Generator) -> list[str]:
-    """Words whose length grows with their rank; the rank can be read back from the last letters."""
-    onsets = "b c d f g h j k l m n p r s t v w".split()
-    vowels = "a e i o u".split()
-    syllables = [o + v for o in onsets for v in vowels]
-    words: list[str] = []
-    for rank in range(VOCABULARY):
-        number, word = rank, ""
-        while True:
-            number, digit = divmod(number, len(syllables))
-            word = syllables[digit] + word
-            if not number:
-                break
-        words.append(word + rng.choice(["n", "r", "l", "m"]) if rank >= COMMON else word)
+    """Words by falling frequency: real ones (from Python's own modules), then made-up ones, like names."""
+    known: Counter[str] = Counter()
+    for path in sorted(Path(sysconfig.get_paths()["stdlib"]).glob("*.py")):
+        known.update(re.findall(r"\b[a-z]{2,14}\b", path.read_text(encoding="utf-8", errors="ignore").lower()))
+    words = [word for word, _ in known.most_common(VOCABULARY)]
+    syllables = [consonant + vowel for consonant in "bcdfghjklmnprstvw" for vowel in "aeiou"]
+    while len(words) < VOCABULARY:
+        made = "".join(rng.choice(syllables, rng.integers(2, 5)))
+        if made not in known:
+            known[made] += 1
+            words.append(made)
     return words
 
 
@@ -170,16 +165,13 @@ def _frequencies(texts: Sequence[str]) -> dict[str, int]:
 
 
 def _plain(text: str) -> list[str]:
-    return [
-        word for word in "".join(c if c.isalnum() else " " for c in text.lower()).split() if len(word) > 2
-    ]
+    return [word for word in "".join(c if c.isalnum() else " " for c in text.lower()).split() if len(word) > 2]
 
 
-def _asked(text: str, counts: dict[str, int]) -> list[str]:
-    """Three content words of a text: the rarest that another text may well hold too."""
+def _asked(text: str, counts: dict[str, int], texts: int) -> list[str]:
+    """Three content words of a text: not in every text, but in others too."""
     words = list(dict.fromkeys(_plain(text)))
-    content = [w for w in words if counts[w] > 1] if counts else [w for w in words if w[-1] in "nrlm"]
-    content.sort(key=lambda w: (counts.get(w, 0), -len(w)))
+    content = [word for word in words if 1 < counts[word] <= max(2, texts // RARE)]
     return (content or words or ["nothing"])[:3]
 
 
@@ -192,11 +184,7 @@ def _vectors(rng: np.random.Generator, rows: int, dimension: int) -> np.ndarray:
     vectors = centres[rng.integers(0, CLUSTERS, rows)]
     for start in range(0, rows, 20_000):
         part = vectors[start : start + 20_000]
-        part += (
-            rng.standard_normal((len(part), len(shared)), dtype=np.float32)
-            @ shared
-            * (0.6 / len(shared) ** 0.5)
-        )
+        part += rng.standard_normal((len(part), len(shared)), dtype=np.float32) @ shared * (0.6 / len(shared) ** 0.5)
         part += 0.3 * rng.standard_normal(part.shape, dtype=np.float32)
     return _unit(vectors)
 

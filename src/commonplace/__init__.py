@@ -7,10 +7,10 @@
     print(book.recall("which web framework did we pick?").text)
 """
 
-from .__about__ import __version__
-from .aio import AsyncBook, open_async
-from .book import Book
-from .errors import (
+from commonplace.__about__ import __version__
+from commonplace.aio import AsyncBook, open_async
+from commonplace.book import Book
+from commonplace.errors import (
     BookTooNew,
     CommonplaceError,
     Conflict,
@@ -34,10 +34,10 @@ from .errors import (
     StoreUnavailable,
     TooLarge,
 )
-from .opening import open
-from .reindexing import reindex
-from .settings import Settings
-from .values import (
+from commonplace.opening import open
+from commonplace.reindexing import reindex
+from commonplace.settings import Settings
+from commonplace.values import (
     Check,
     Draft,
     Entry,

@@ -15,15 +15,15 @@ from os import PathLike
 from types import EllipsisType, TracebackType
 from typing import Literal, ParamSpec, TypeVar, overload
 
-from .book import Book, Memories, Names, Revisions, Vector
-from .canvas import Canvas
-from .kv import KeyValue
-from .opening import EmbedderLike
-from .opening import open as open_book
-from .settings import Settings
-from .streaming import stream
-from .transcript import Transcript
-from .values import (
+from commonplace.book import Book, Memories, Names, Revisions, Vector
+from commonplace.canvas import Canvas
+from commonplace.kv import KeyValue
+from commonplace.opening import EmbedderLike
+from commonplace.opening import open as open_book
+from commonplace.settings import Settings
+from commonplace.streaming import stream
+from commonplace.transcript import Transcript
+from commonplace.values import (
     Check,
     Content,
     Draft,

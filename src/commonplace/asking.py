@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from .recall import analyze, pack, rank, receipt, verdict, weigh
-from .recall.background import Background
-from .recall.distinct import ALIKE, distinct
-from .recall.types import Candidates, Floats, Part, Probe
-from .store import memories, trace
-from .store.base import Found, Row
-from .store.conditions import Selection
-from .values import KINDS, Hit, Order, Recall, Score
+from commonplace.recall import analyze, pack, rank, receipt, verdict, weigh
+from commonplace.recall.background import Background
+from commonplace.recall.distinct import ALIKE, distinct
+from commonplace.recall.types import Candidates, Floats, Part, Probe
+from commonplace.store import memories, trace
+from commonplace.store.base import Found, Row
+from commonplace.store.conditions import Selection
+from commonplace.values import KINDS, Hit, Order, Recall, Score
 
 _SPARE = 2
 """Fetch this many times k, so that duplicates and rows that a filter refuses leave enough."""

@@ -9,18 +9,18 @@ from pathlib import Path
 from types import EllipsisType, TracebackType
 from typing import Literal, overload
 
-from . import asking, checks, drafts, filters, forgetting, listing, portable, revising, times
-from .canvas import Canvas
-from .core import Core
-from .errors import InvalidInput, NotFound
-from .kv import KeyValue
-from .recall import rank, receipt
-from .recall.types import Floats
-from .store import entries, files, memories, messages, spaces
-from .store.base import Row, Tx
-from .store.conditions import Selection, compile_where, is_plain
-from .transcript import Transcript
-from .values import (
+from commonplace import asking, checks, drafts, filters, forgetting, listing, portable, revising, times
+from commonplace.canvas import Canvas
+from commonplace.core import Core
+from commonplace.errors import InvalidInput, NotFound
+from commonplace.kv import KeyValue
+from commonplace.recall import rank, receipt
+from commonplace.recall.types import Floats
+from commonplace.store import entries, files, memories, messages, spaces
+from commonplace.store.base import Row, Tx
+from commonplace.store.conditions import Selection, compile_where, is_plain
+from commonplace.transcript import Transcript
+from commonplace.values import (
     SIGNALS,
     Check,
     Content,
@@ -294,7 +294,9 @@ class Book:
         space = self._space()
         if dry_run:
             return self._store.read(lambda tx: forgetting.preview(tx, space, wanted))
-        return self._store.write(lambda tx: forgetting.forget(tx, space, wanted))
+        forgotten = self._store.write(lambda tx: forgetting.forget(tx, space, wanted))
+        self._store.scrub(space)
+        return forgotten
 
     def history(self, id: str) -> Revisions:
         """Every version of a memory, oldest first: what was done, when and why."""

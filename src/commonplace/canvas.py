@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from . import checks, patch, times
-from .errors import Conflict, InvalidInput
-from .settings import Settings
-from .store import files
-from .store.base import Store, Tx
-from .values import File
+from commonplace import checks, patch, times
+from commonplace.errors import Conflict, InvalidInput
+from commonplace.settings import Settings
+from commonplace.store import files
+from commonplace.store.base import Store, Tx
+from commonplace.values import File
 
 
 class Canvas:

@@ -9,9 +9,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from .errors import DimensionMismatch, InvalidInput, InvalidText, TooLarge
-from .recall.types import Floats
-from .values import KINDS, ORDERS, Json, Kind, Order, Scope, Within
+from commonplace.errors import DimensionMismatch, InvalidInput, InvalidText, TooLarge
+from commonplace.recall.types import Floats
+from commonplace.values import KINDS, ORDERS, Json, Kind, Order, Scope, Within
 
 _LONGEST_NAME = 512
 _MOST_TAGS = 256

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 
-from . import identity
-from .embed.base import Embedder
-from .errors import EmbedderMismatch
-from .identity import Identity
-from .settings import Settings
-from .store.base import Store, Tx
+from commonplace import identity
+from commonplace.embed.base import Embedder
+from commonplace.errors import EmbedderMismatch
+from commonplace.identity import Identity
+from commonplace.settings import Settings
+from commonplace.store.base import Store, Tx
 
 
 class Core:

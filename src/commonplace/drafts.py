@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from . import checks, times
-from .embed.base import Embedder
-from .errors import EmbedderFailed, InvalidInput, TooLarge
-from .ids import new_id
-from .recall.types import Floats
-from .settings import Settings
-from .store import trace
-from .store.memories import Record
-from .values import BINARY, JSON, TEXT, Content, Draft, Json
+from commonplace import checks, times
+from commonplace.embed.base import Embedder
+from commonplace.errors import EmbedderFailed, InvalidInput, TooLarge
+from commonplace.ids import new_id
+from commonplace.recall.types import Floats
+from commonplace.settings import Settings
+from commonplace.store import trace
+from commonplace.store.memories import Record
+from commonplace.values import BINARY, JSON, TEXT, Content, Draft, Json
 
 _DEEPEST = 100
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from . import times
-from .errors import InvalidFilter, InvalidInput
+from commonplace import times
+from commonplace.errors import InvalidFilter, InvalidInput
 
 Scalar = str | int | float | bool | None
 Operator = Literal["$eq", "$in", "$gt", "$gte", "$lt", "$lte", "$exists", "$contains"]

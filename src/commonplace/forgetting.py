@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from . import times
-from .errors import InvalidInput, NotFound
-from .store import entries, files, memories, messages
-from .store.base import Tx
-from .store.conditions import Selection, compile_where
-from .values import Forgotten
+from commonplace import times
+from commonplace.errors import InvalidInput, NotFound
+from commonplace.store import entries, files, memories, messages
+from commonplace.store.base import Tx
+from commonplace.store.conditions import Selection, compile_where
+from commonplace.values import Forgotten
 
 ALL = Selection(superseded=True, expired=True)
 

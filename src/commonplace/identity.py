@@ -12,17 +12,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import times
-from .drafts import embed, records
-from .embed.base import Embedder
-from .errors import EmbedderMismatch, StoreCorrupt
-from .recall.background import Background, measure
-from .recall.types import Candidates, Floats, Probe
-from .settings import Settings
-from .store import memories, spaces
-from .store.base import Store, Tx
-from .store.conditions import Selection, compile_where
-from .values import Draft
+from commonplace import times
+from commonplace.drafts import embed, records
+from commonplace.embed.base import Embedder
+from commonplace.errors import EmbedderMismatch, StoreCorrupt
+from commonplace.recall.background import Background, measure
+from commonplace.recall.types import Candidates, Floats, Probe
+from commonplace.settings import Settings
+from commonplace.store import memories, spaces
+from commonplace.store.base import Store, Tx
+from commonplace.store.conditions import Selection, compile_where
+from commonplace.values import Draft
 
 PLANTED = "The lighthouse keeper wrote every passing ship into the commonplace book."
 _PLANTED_ID = "planted"

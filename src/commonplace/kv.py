@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import checks, times
-from .settings import Settings
-from .store import entries
-from .store.base import Store
-from .values import Entry, Json
+from commonplace import checks, times
+from commonplace.settings import Settings
+from commonplace.store import entries
+from commonplace.store.base import Store
+from commonplace.values import Entry, Json
 
 
 class KeyValue:

@@ -6,13 +6,13 @@ import base64
 import binascii
 import json
 
-from . import checks, times
-from .errors import InvalidInput
-from .identity import Identity
-from .store import entries, files, memories, messages
-from .store.base import Row, Store, Tx
-from .store.conditions import Selection, compile_where
-from .values import Page, Stats
+from commonplace import checks, times
+from commonplace.errors import InvalidInput
+from commonplace.identity import Identity
+from commonplace.store import entries, files, memories, messages
+from commonplace.store.base import Row, Store, Tx
+from commonplace.store.conditions import Selection, compile_where
+from commonplace.values import Page, Stats
 
 
 def newest_first(order: str) -> bool:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from os import PathLike, fspath
 from pathlib import Path
 
-from .book import Book
-from .core import Core
-from .embed import load as load_embedder
-from .embed.base import Embedder
-from .errors import CommonplaceError, InvalidInput
-from .settings import Settings
-from .store.base import Store
-from .store.sqlite import SqliteStore
+from commonplace.book import Book
+from commonplace.core import Core
+from commonplace.embed import load as load_embedder
+from commonplace.embed.base import Embedder
+from commonplace.errors import CommonplaceError, InvalidInput
+from commonplace.settings import Settings
+from commonplace.store.base import Store
+from commonplace.store.sqlite import SqliteStore
 
-EmbedderLike = Embedder | Callable[[Sequence[str]], object] | str | None
+EmbedderLike = Embedder | Callable[[list[str]], object] | str | None
 
 
 def open(

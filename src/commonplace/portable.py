@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from . import checks, drafts, times
-from .canvas import checked_path
-from .core import Core
-from .errors import CommonplaceError, InvalidInput
-from .recall.types import Floats
-from .store import entries, files, memories, messages, trace
-from .store.base import Row, Store, Tx
-from .values import ACTIONS, Json, Scope
+from commonplace import checks, drafts, times
+from commonplace.canvas import checked_path
+from commonplace.core import Core
+from commonplace.errors import CommonplaceError, InvalidInput
+from commonplace.recall.types import Floats
+from commonplace.store import entries, files, memories, messages, trace
+from commonplace.store.base import Row, Store, Tx
+from commonplace.values import ACTIONS, Json, Scope
 
 FORMAT = 1
 _BATCH = 500

@@ -11,13 +11,13 @@ import json
 from collections.abc import Callable
 from os import PathLike
 
-from . import drafts, identity
-from .embed import load as load_embedder
-from .embed.base import Embedder
-from .opening import EmbedderLike, open_store
-from .settings import Settings
-from .store import trace, traces
-from .store.base import Store, Tx
+from commonplace import drafts, identity
+from commonplace.embed import load as load_embedder
+from commonplace.embed.base import Embedder
+from commonplace.opening import EmbedderLike, open_store
+from commonplace.settings import Settings
+from commonplace.store import trace, traces
+from commonplace.store.base import Store, Tx
 
 Progress = Callable[[int, int], None]
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from types import EllipsisType
 
-from . import checks, drafts, times
-from .core import Core
-from .errors import InvalidInput
-from .recall.types import Floats
-from .store import memories, trace
-from .store.base import Row, Tx
-from .values import Content, Json, Kind, Memory
+from commonplace import checks, drafts, times
+from commonplace.core import Core
+from commonplace.errors import InvalidInput
+from commonplace.recall.types import Floats
+from commonplace.store import memories, trace
+from commonplace.store.base import Row, Tx
+from commonplace.values import Content, Json, Kind, Memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from . import checks, times
-from .errors import InvalidInput
-from .settings import Settings
-from .store import messages
-from .store.base import Store
-from .values import Json, Message
+from commonplace import checks, times
+from commonplace.errors import InvalidInput
+from commonplace.settings import Settings
+from commonplace.store import messages
+from commonplace.store.base import Store
+from commonplace.values import Json, Message
 
 _FIELDS = {"content", "role", "name", "said_at", "metadata"}
 

@@ -45,7 +45,8 @@ class Console:
         sys.stdout.buffer.write(content)
 
     def remark(self, text: str) -> None:
-        """Say something beside the answer, on stderr."""
+        """Say something beside the answer, on stderr, after what was answered so far."""
+        sys.stdout.flush()
         if self.json:
             _complain(_dumps({"remark": text}, sys.stderr.encoding))
         else:

@@ -8,16 +8,16 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
-from ..errors import InvalidInput
-from .base import Embedder, Vectors
+from commonplace.embed.base import Embedder, Vectors
+from commonplace.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from .function import FunctionEmbedder
-    from .http import OpenAIEmbedder
-    from .onnx import OnnxEmbedder
-    from .sentence_transformers import SentenceTransformerEmbedder
-    from .static import StaticEmbedder
-    from .words_only import WordsOnly
+    from commonplace.embed.function import FunctionEmbedder
+    from commonplace.embed.http import OpenAIEmbedder
+    from commonplace.embed.onnx import OnnxEmbedder
+    from commonplace.embed.sentence_transformers import SentenceTransformerEmbedder
+    from commonplace.embed.static import StaticEmbedder
+    from commonplace.embed.words_only import WordsOnly
 
 __all__ = [
     "Embedder",
@@ -67,7 +67,7 @@ def load(spec: Embedder | Callable[[list[str]], object] | str | None = None) -> 
     if _has_every_part(spec):
         return cast(Embedder, spec)
     if callable(spec):
-        from .function import named_after
+        from commonplace.embed.function import named_after
 
         return named_after(spec)
     raise InvalidInput(f"an embedder has name, version, dimension, embed and embed_query; {spec!r} does not")
@@ -77,7 +77,7 @@ def _shipped() -> Embedder:
     global _default
     with _default_lock:
         if _default is None:
-            from .static import StaticEmbedder
+            from commonplace.embed.static import StaticEmbedder
 
             _default = StaticEmbedder()
         return _default
@@ -86,7 +86,7 @@ def _shipped() -> Embedder:
 def _named(spec: str) -> Embedder:
     maker, _, model = spec.partition(":")
     if spec == "none":
-        from .words_only import WordsOnly
+        from commonplace.embed.words_only import WordsOnly
 
         return WordsOnly()
     if not model or maker not in _MAKERS:
@@ -95,19 +95,19 @@ def _named(spec: str) -> Embedder:
 
 
 def _onnx(folder: str) -> Embedder:
-    from .onnx import OnnxEmbedder
+    from commonplace.embed.onnx import OnnxEmbedder
 
     return OnnxEmbedder(folder)
 
 
 def _openai(model: str) -> Embedder:
-    from .http import OpenAIEmbedder
+    from commonplace.embed.http import OpenAIEmbedder
 
     return OpenAIEmbedder(model, base_url=os.environ.get("OPENAI_BASE_URL") or _OPENAI)
 
 
 def _sentence_transformers(name: str) -> Embedder:
-    from .sentence_transformers import SentenceTransformerEmbedder
+    from commonplace.embed.sentence_transformers import SentenceTransformerEmbedder
 
     return SentenceTransformerEmbedder(name)
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..errors import EmbedderFailed, InvalidInput
-from .base import Vectors
+from commonplace.embed.base import Vectors
+from commonplace.errors import EmbedderFailed, InvalidInput
 
 _PROBE = "How long is a vector?"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import EmbedderUnavailable
+from commonplace.errors import EmbedderUnavailable
 
 
 class ModelFolder:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 
-from ..errors import CommonplaceError, EmbedderFailed, InvalidInput
-from .checked import CheckedEmbedder
+from commonplace.embed.checked import CheckedEmbedder
+from commonplace.errors import CommonplaceError, EmbedderFailed, InvalidInput
 
 Function = Callable[[list[str]], object]
 """Takes a list of texts; gives one vector for each, as a matrix or a sequence of sequences of numbers."""

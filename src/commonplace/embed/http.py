@@ -7,10 +7,10 @@ import time
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
 
-from ..errors import EmbedderFailed, InvalidInput
-from . import openai_wire
-from .checked import CheckedEmbedder
-from .http_post import Answer, NoAnswer, Post, post, wait_before
+from commonplace.embed import openai_wire
+from commonplace.embed.checked import CheckedEmbedder
+from commonplace.embed.http_post import Answer, NoAnswer, Post, post, wait_before
+from commonplace.errors import EmbedderFailed, InvalidInput
 
 _LONGEST_WAIT = 60.0
 

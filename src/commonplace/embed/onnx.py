@@ -15,11 +15,11 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import EmbedderFailed, EmbedderUnavailable
-from .base import Vectors
-from .checked import unit_rows
-from .folder import ModelFolder, damaged
-from .wordpiece import WordPiece
+from commonplace.embed.base import Vectors
+from commonplace.embed.checked import unit_rows
+from commonplace.embed.folder import ModelFolder, damaged
+from commonplace.embed.wordpiece import WordPiece
+from commonplace.errors import EmbedderFailed, EmbedderUnavailable
 
 Ints = npt.NDArray[np.int64]
 

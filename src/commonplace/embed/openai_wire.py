@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from ..errors import EmbedderFailed
+from commonplace.errors import EmbedderFailed
 
 _LONGEST_COMPLAINT = 300
 

@@ -8,9 +8,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ..errors import EmbedderUnavailable
-from .base import Vectors
-from .checked import CheckedEmbedder
+from commonplace.embed.base import Vectors
+from commonplace.embed.checked import CheckedEmbedder
+from commonplace.errors import EmbedderUnavailable
 
 _INSTALL = 'pip install "commonplace[sentence-transformers]"'
 

@@ -14,9 +14,9 @@ from typing import Final
 
 import numpy as np
 
-from .base import Vectors
-from .folder import ModelFolder, damaged
-from .wordpiece import WordPiece
+from commonplace.embed.base import Vectors
+from commonplace.embed.folder import ModelFolder, damaged
+from commonplace.embed.wordpiece import WordPiece
 
 DEFAULT: Final = Path(__file__).parent / "weights" / "potion-base-8M"
 """The model that commonplace brings along."""

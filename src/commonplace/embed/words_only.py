@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .base import Vectors
+from commonplace.embed.base import Vectors
 
 
 class WordsOnly:

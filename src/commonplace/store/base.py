@@ -10,8 +10,8 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ..recall.types import Candidates, Floats, Ints, Probe
-from ..values import Check
+from commonplace.recall.types import Candidates, Floats, Ints, Probe
+from commonplace.values import Check
 
 T = TypeVar("T")
 Value = str | int | float | bytes | None
@@ -76,6 +76,9 @@ class Store(Protocol):
 
         `where` is checked exactly on each row; `narrow` says that it is worth searching only its rows.
         """
+
+    def scrub(self, space: int) -> None:
+        """Remove what is kept beside the rows of memories that were just forgotten: logs, derived files."""
 
     def size(self) -> int:
         """Bytes on disk."""

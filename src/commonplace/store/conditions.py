@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 
-from ..filters import All, Any, Field, Filter, Not, Scalar, Test
-from ..values import Kind, Within
-from .base import Value, Where
+from commonplace.filters import All, Any, Field, Filter, Not, Scalar, Test
+from commonplace.store.base import Value, Where
+from commonplace.values import Kind, Within
 
 _COLUMNS = {"user": "scope_user", "agent": "scope_agent", "session": "scope_session", "updated_at": "recorded_at"}
 _COMPARED = {"$eq": "=", "$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import apsw
 
-from ..errors import (
+from commonplace.errors import (
     CommonplaceError,
     NotABook,
     StoreBusy,
@@ -21,8 +21,8 @@ from ..errors import (
     StoreReadOnly,
     StoreUnavailable,
 )
-from ..settings import Settings
-from .base import Params, Row
+from commonplace.settings import Settings
+from commonplace.store.base import Params, Row
 
 APPLICATION = 0x434D4E50
 """`PRAGMA application_id` of a book: "CMNP"."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from .. import times
-from ..errors import Conflict, InvalidInput, TooLarge
-from ..values import Entry, Json
-from .base import Params, Row, Tx
+from commonplace import times
+from commonplace.errors import Conflict, InvalidInput, TooLarge
+from commonplace.store.base import Params, Row, Tx
+from commonplace.values import Entry, Json
 
 _GET = """SELECT key, value, version, updated_at, expires_at FROM entry
     WHERE space = :space AND namespace = :namespace AND key = :key"""

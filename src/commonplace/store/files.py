@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .. import times
-from ..errors import Conflict, NotFound
-from ..values import File
-from .base import Row, Tx
+from commonplace import times
+from commonplace.errors import Conflict, NotFound
+from commonplace.store.base import Row, Tx
+from commonplace.values import File
 
 _COLUMNS = "path, revision, content, at, author"
 _LATEST = f"""SELECT {_COLUMNS} FROM file WHERE space = :space AND canvas = :canvas AND path = :path

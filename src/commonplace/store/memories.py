@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import times
-from ..errors import Conflict, NotFound
-from ..recall.types import Ints
-from ..values import Content, Kind, Memory, Revision, Scope
-from . import trace
-from .base import Params, Row, Tx, Where
+from commonplace import times
+from commonplace.errors import Conflict, NotFound
+from commonplace.recall.types import Ints
+from commonplace.store import trace
+from commonplace.store.base import Params, Row, Tx, Where
+from commonplace.values import Content, Kind, Memory, Revision, Scope
 
 COLUMNS = (
     "seq, id, version, action, reason, kind, form, mime, importance, scope_user, scope_agent, scope_session,"

@@ -6,9 +6,9 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .. import times
-from ..values import Message
-from .base import Params, Row, Tx
+from commonplace import times
+from commonplace.store.base import Params, Row, Tx
+from commonplace.values import Message
 
 _COLUMNS = "number, role, name, content, metadata, said_at, created_at"
 _INSERT = f"""INSERT INTO message (space, session, {_COLUMNS})

@@ -10,17 +10,18 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from ..recall.types import Candidates, Floats, Ints, Probe
-from ..recall.words import K1, B, weights
-from ..settings import Settings
-from .base import Row, Tx
-from .postings import Counts, Documents, Postings
-from .trace import FOREVER, HEAD
-from .vectors import Column, Vectors, column
+from commonplace.recall.types import Candidates, Floats, Ints, Probe
+from commonplace.recall.words import K1, B, weights
+from commonplace.settings import Settings
+from commonplace.store.base import Row, Tx
+from commonplace.store.postings import Counts, Documents, Postings
+from commonplace.store.trace import FOREVER, HEAD
+from commonplace.store.vectors import Column, Vectors, column
 
 Mask = npt.NDArray[np.bool_]
 Found = list[tuple[Documents, Counts]]
@@ -34,6 +35,15 @@ _TRACES_CURRENT = """SELECT seq, head, vector, terms FROM trace
 _TRACES_AS_OF = """SELECT t.seq, t.head, t.vector, t.terms FROM trace t JOIN memory m ON m.seq = t.seq
     WHERE t.space = :space AND m.recorded_at <= :as_of AND (m.ended_at IS NULL OR m.ended_at > :as_of)
     ORDER BY t.seq"""
+
+
+class Graph(Protocol):
+    """An approximate index over the vectors up to a sequence number (see segments)."""
+
+    @property
+    def seq(self) -> int: ...
+
+    def nearest(self, query: Floats, count: int) -> Ints: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +66,17 @@ class View:
     expiring: bool
     """Whether any document has a time to live, so that most searches need not look."""
 
-    def search(self, probe: Probe, allowed: Ints | None) -> Candidates:
-        """The best by meaning and the best by words among the documents that the probe admits."""
+    def search(self, probe: Probe, allowed: Ints | None, graph: Graph | None = None) -> Candidates:
+        """The best by meaning and the best by words among the documents that the probe admits.
+
+        A `graph` finds the closest of a large space, unless the search is narrowed: then a scan is exact and cheaper.
+        """
         postings = [list(self.postings.find(term)) for term in probe.terms]
         frequencies = [sum(int(np.count_nonzero(self.current[d])) for d, _ in found) for found in postings]
         admitted = self._admitted(probe, allowed)
-        chosen = np.union1d(
-            self._by_meaning(probe, admitted), self._by_words(probe, admitted, postings, frequencies)
-        )
+        wide = not (probe.kinds or probe.within or probe.labels or allowed is not None)
+        closest = self._by_graph(probe, admitted, graph) if graph and wide else self._by_meaning(probe, admitted)
+        chosen = np.union1d(closest, self._by_words(probe, admitted, postings, frequencies))
         return Candidates(
             seqs=self.seqs.array[chosen],
             cosines=self.vectors.cosines(chosen, probe.vector),
@@ -116,6 +129,18 @@ class View:
         closeness = self.vectors.scan(probe.vector, among)
         best = _best(closeness, probe.depth)
         return best if among is None else among[best]
+
+    def _by_graph(self, probe: Probe, admitted: Mask | None, graph: Graph) -> Ints:
+        """The closest by the graph, and by a scan of what came after it."""
+        if probe.vector is None:
+            return np.empty(0, np.int64)
+        # Twice as many, since some may be gone from the book.
+        near = _positions(self.seqs.array, graph.nearest(probe.vector, 2 * probe.depth))
+        later = np.arange(self.seqs.array.searchsorted(graph.seq, side="right"), self.seqs.count)
+        if admitted is not None:
+            near, later = near[admitted[near]], later[admitted[later]]
+        best = _best(self.vectors.scan(probe.vector, later), probe.depth)
+        return np.concatenate([near, later[best]])
 
     def _by_words(
         self, probe: Probe, admitted: Mask | None, postings: list[Found], frequencies: list[int]

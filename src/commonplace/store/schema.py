@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .base import Tx
+from commonplace.store.base import Tx
 
 VERSION = 1
 

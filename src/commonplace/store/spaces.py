@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .base import Tx
+from commonplace.store.base import Tx
 
 PLANTED = "commonplace:planted"
 """Holds the memory that proves the embedder at start-up; names with this prefix are not for users."""

@@ -12,14 +12,15 @@ from typing import Generic, TypeVar
 
 import apsw
 
-from ..errors import BookTooNew, CommonplaceError, NotABook, StoreClosed, StoreError, StoreReadOnly
-from ..recall.types import Probe
-from ..settings import Settings
-from ..values import Check
-from . import memories, schema, verify
-from .base import Choose, Found, Tx, Where
-from .connection import APPLICATION, Connection, connect, explained, translate
-from .mirror import Mirrors
+from commonplace.errors import BookTooNew, CommonplaceError, NotABook, StoreClosed, StoreError, StoreReadOnly
+from commonplace.recall.types import Probe
+from commonplace.settings import Settings
+from commonplace.store import memories, schema, verify
+from commonplace.store.base import Choose, Found, Tx, Where
+from commonplace.store.connection import APPLICATION, Connection, connect, explained, translate
+from commonplace.store.mirror import Mirrors
+from commonplace.store.segments import Segments
+from commonplace.values import Check
 
 T = TypeVar("T")
 
@@ -51,6 +52,7 @@ class SqliteStore:
         self._leading = threading.Lock()
         self._readers: deque[Connection] = deque()
         self._mirrors = Mirrors(settings)
+        self._segments = Segments(path, settings)
         self._writer = connect(path, settings)
         self._pages = 0
         self._writer.raw.set_wal_hook(self._count_pages)
@@ -187,7 +189,8 @@ class SqliteStore:
                 if view is None:  # another thread has moved the mirror past this snapshot
                     continue
                 allowed = memories.select_seqs(tx, where) if narrow else None
-                candidates = view.search(probe, allowed)
+                graph = None if as_of is not None else self._segments.find(space, view)
+                candidates = view.search(probe, allowed, graph)
                 picked = choose(candidates)
                 positions, rows, uses = memories.fetch(tx, candidates.seqs, picked, where)
                 vectors = view.rows(candidates.seqs[positions])
@@ -196,6 +199,14 @@ class SqliteStore:
                 )
 
     # -- keeping ---------------------------------------------------------------------------------
+
+    def scrub(self, space: int) -> None:
+        self._segments.remove(space)
+        with self._leading:
+            self._ensure_open()
+            # Readers may keep the log from being cut now; the next checkpoint cuts it then.
+            with suppress(apsw.Error):
+                self._writer.raw.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
     def size(self) -> int:
         files = (self.path, Path(f"{self.path}-wal"))

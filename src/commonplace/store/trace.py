@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ..recall.analyze import encode
-from ..values import KINDS, Kind, Scope
+from commonplace.recall.analyze import encode
+from commonplace.values import KINDS, Kind, Scope
 
 FOREVER = np.iinfo(np.int64).max
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .base import Tx
+from commonplace.store.base import Tx
 
 
 def begin_reembedding(tx: Tx, goal: str) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import simsimd
 
-from ..recall.types import Floats, Ints
+from commonplace.recall.types import Floats, Ints
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from ..values import Check
-from .base import Tx
-from .connection import Connection
-from .trace import terms
+from commonplace.store.base import Tx
+from commonplace.store.connection import Connection
+from commonplace.store.trace import terms
+from commonplace.values import Check
 
 _COUNTED = ("memory", "trace", "tag", "entry", "file", "message")
 

@@ -27,10 +27,10 @@ from typing import Any
 
 import apsw
 
-from ..book import Book
-from ..opening import open as open_book
-from ..values import Draft
-from .embedders import HashEmbedder
+from commonplace.book import Book
+from commonplace.opening import open as open_book
+from commonplace.testing.embedders import HashEmbedder
+from commonplace.values import Draft
 
 BATCH = 20
 WRITERS = 3
