@@ -9,7 +9,7 @@ import peers
 from results import Line, Table
 
 OURS, BARE = peers.OURS, peers.BARE
-TOLERANCE = 1.0
+UNKNOWN = ("not measured",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +18,7 @@ class Verdict:
 
     goal: str
     met: bool | None
-    because: str
+    because: tuple[str, ...]
 
 
 def judge(table: Table, names: list[str]) -> list[Verdict]:
@@ -42,12 +42,12 @@ def _ahead(table: Table, name: str) -> Verdict:
         if ratio is None:
             continue
         compared += 1
-        if ratio < TOLERANCE:
-            behind.append(f"{line.title} ({line.rows[row]}): {_pair(table, line, row, name)}")
+        if ratio < 1:
+            behind.append(f"{_name(line, row)}: {_pair(table, line, row, name)}")
     title = f"ahead of {peers.PEERS[name].title} on every line"
     if not compared:
-        return Verdict(goal=title, met=None, because="not measured")
-    return Verdict(goal=title, met=not behind, because="; ".join(behind) or f"{compared} comparisons")
+        return Verdict(goal=title, met=None, because=UNKNOWN)
+    return Verdict(goal=title, met=not behind, because=tuple(behind) or (f"{compared} comparisons",))
 
 
 def _within(table: Table, times: float = 3.0) -> Verdict:
@@ -58,11 +58,11 @@ def _within(table: Table, times: float = 3.0) -> Verdict:
             continue
         worst = max(worst, ratio)
         if ratio > times:
-            over.append(f"{line.title} ({line.rows[row]}): {ratio:.1f} times")
+            over.append(f"{_name(line, row)}: {ratio:.1f} times")
     goal = f"within {times:g} times bare SQLite on every line"
     if not worst:
-        return Verdict(goal=goal, met=None, because="not measured")
-    return Verdict(goal=goal, met=not over, because="; ".join(over) or f"at worst {worst:.1f} times")
+        return Verdict(goal=goal, met=None, because=UNKNOWN)
+    return Verdict(goal=goal, met=not over, because=tuple(over) or (f"at worst {worst:.1f} times",))
 
 
 def _quarter(table: Table) -> Iterator[Verdict]:
@@ -71,21 +71,24 @@ def _quarter(table: Table) -> Iterator[Verdict]:
         known = [ratio for ratio in ratios if ratio is not None]
         because = ", ".join(f"{row} 1/{r:.1f}" for row, r in zip(line.rows, known, strict=False))
         yield Verdict(
-            goal=f"{line.title}: at most a quarter of Chroma's",
+            goal=f"{line.title} at {line.size:,}: at most a quarter of Chroma's",
             met=min(known) >= 4 if known else None,
-            because=because or "not measured",
+            because=(because,) if known else UNKNOWN,
         )
 
 
 def _loop(table: Table) -> Iterator[Verdict]:
     for line in _lines(table, "loop@"):
-        cell, idle = table.cell(line.key, OURS), table.cell(line.key.replace("loop", "idle"), OURS)
+        goal = f"{line.title} at {line.size:,}: at most 5 ms"
+        cell, idle = table.cell(line.key, OURS), table.cell(f"idle@{line.size}", OURS)
         if cell.missing:
-            yield Verdict(goal=f"{line.title}: at most 5 ms", met=None, because=cell.missing)
+            yield Verdict(goal=goal, met=None, because=(cell.missing,))
             continue
-        because = f"{cell.rows[0][0]:.1f} ms late, the loop itself worked {cell.rows[1][0]:.1f} ms at most"
-        quiet = f"; an idle loop was {idle.rows[0][0]:.1f} ms late" if not idle.missing else ""
-        yield Verdict(goal=f"{line.title}: at most 5 ms", met=cell.rows[0][0] <= 5, because=because + quiet)
+        because = (
+            f"{cell.rows[0][0]:.1f} ms late; the loop's own thread worked {cell.rows[1][0]:.1f} ms at most;"
+            f" with nothing to do it was {idle.rows[0][0]:.1f} ms late"
+        )
+        yield Verdict(goal=goal, met=cell.rows[0][0] <= 5, because=(because,))
 
 
 def _limits(table: Table) -> Iterator[Verdict]:
@@ -105,10 +108,10 @@ def _limits(table: Table) -> Iterator[Verdict]:
         goal = f"{title}{at}: at most {limit:g} {unit}".rstrip()
         cell = table.cell(key, OURS)
         if cell.missing:
-            yield Verdict(goal=goal, met=None, because=cell.missing)
+            yield Verdict(goal=goal, met=None, because=(cell.missing,))
         else:
             value = cell.rows[row][figure]
-            yield Verdict(goal=goal, met=value <= limit, because=f"{value:.3g} {unit}".rstrip())
+            yield Verdict(goal=goal, met=value <= limit, because=(f"{value:.3g} {unit}".rstrip(),))
 
 
 def _lines(table: Table, prefix: str) -> list[Line]:
@@ -117,8 +120,13 @@ def _lines(table: Table, prefix: str) -> list[Line]:
 
 def _rows(table: Table) -> Iterator[tuple[Line, int]]:
     for line in table.lines.values():
-        for row in range(len(line.rows)):
+        for row in range(min(line.judged, len(line.rows))):
             yield line, row
+
+
+def _name(line: Line, row: int) -> str:
+    at = f" at {line.size:,}" if line.size else ""
+    return f"{line.title}{at}" + (f", {line.rows[row]}" if line.rows[row] else "")
 
 
 def _pair(table: Table, line: Line, row: int, name: str) -> str:

@@ -13,6 +13,8 @@ import peers
 from fleet import ROOT, Failed
 
 WEIGHTS = "commonplace/embed/weights"
+LIMIT = 1_800.0
+"""Seconds for one installation; it waits on the network, so it has a limit of its own."""
 TOOLS = {"pip", "setuptools", "wheel"}
 
 
@@ -34,17 +36,17 @@ def target(name: str) -> str | None:
     return f"{distribution}=={metadata.version(distribution)}" if distribution else None
 
 
-def install(name: str, folder: Path, *, limit: float) -> Installed:
+def install(name: str, folder: Path) -> Installed:
     """Install one candidate into a new environment under `folder`, measure it, and remove it again."""
     wanted = target(name)
     if wanted is None:
         return Installed(packages=0, megabytes=0.0, weights=0.0)
     venv = folder / f"install-{name}"
     try:
-        _run([sys.executable, "-m", "venv", str(venv)], limit)
+        _run([sys.executable, "-m", "venv", str(venv)])
         empty = _megabytes(venv)
         pip = [str(venv / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        _run([*pip, wanted], limit)
+        _run([*pip, wanted])
         site = next(venv.glob("lib/python*/site-packages"))
         return Installed(
             packages=len(_packages(site)),
@@ -55,9 +57,9 @@ def install(name: str, folder: Path, *, limit: float) -> Installed:
         shutil.rmtree(venv, ignore_errors=True)
 
 
-def _run(command: list[str], limit: float) -> None:
+def _run(command: list[str]) -> None:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
     except subprocess.TimeoutExpired:
         raise Failed("over limit") from None
     if done.returncode:

@@ -12,24 +12,18 @@ RECALLS = {
 }
 IMPORT = Line(key="import", title="import", unit="s", figures=("p50", "max"), floor=False)
 PACKAGES = Line(key="packages", title="packages installed", unit="", rows=("",), figures=(), floor=False)
-MEGABYTES = Line(
-    key="megabytes", title="installed", unit="MB", rows=("",), figures=("all", "no model"), floor=False
-)
+MEGABYTES = Line(key="megabytes", title="installed", unit="MB", rows=("",), figures=("all", "no model"), floor=False)
 
 
 def filled(size: int) -> Line:
     """How fast a store was brought to size; by any road, so nobody is ranked."""
     title = "brought to size"
-    return Line(
-        key=f"fill@{size}", title=title, unit="/s", size=size, figures=("mean",), higher=True, ranked=False
-    )
+    return Line(key=f"fill@{size}", title=title, unit="/s", size=size, figures=("mean",), higher=True, ranked=False)
 
 
 def cold(size: int) -> Line:
     """From the start of a process to its first recall."""
-    return Line(
-        key=f"cold@{size}", title="cold start to first recall", unit="s", size=size, figures=("p50", "max")
-    )
+    return Line(key=f"cold@{size}", title="cold start to first recall", unit="s", size=size, figures=("p50", "max"))
 
 
 def recall(operation: str, size: int) -> Line:
@@ -54,9 +48,7 @@ def found(size: int) -> Line:
 
 def embedded(size: int) -> Line:
     """Recall by text alone, with the default embedder at work; the others bring none, so nobody is ranked."""
-    return Line(
-        key=f"embedded@{size}", title="recall, query embedded too", unit="ms", size=size, ranked=False
-    )
+    return Line(key=f"embedded@{size}", title="recall, query embedded too", unit="ms", size=size, ranked=False)
 
 
 def embedder(size: int) -> Line:
@@ -106,5 +98,6 @@ def _loop(key: str, title: str, size: int, *, ranked: bool) -> Line:
         rows=("late", "loop's CPU"),
         figures=("max", "p99"),
         ranked=ranked,
+        judged=1,
         floor=False,
     )

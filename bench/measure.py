@@ -35,9 +35,7 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 def resident_mb() -> dict[str, float]:
     """Resident memory now: all of it, and the part that is not file pages."""
-    fields = dict(
-        line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines() if ":" in line
-    )
+    fields = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines() if ":" in line)
     return {name: int(fields[name].split()[0]) / 1024 for name in ("VmRSS", "RssAnon")}
 
 

@@ -11,9 +11,7 @@ from results import Cell, Line, Table
 LABEL, WIDTH = 50, 21
 
 
-def show(
-    table: Table, names: Sequence[str], notes: dict[str, Sequence[str]], verdicts: Sequence[Verdict]
-) -> str:
+def show(table: Table, names: Sequence[str], notes: dict[str, Sequence[str]], verdicts: Sequence[Verdict]) -> str:
     """Everything as one text."""
     return "\n".join([*_table(table, names), "", *_notes(table, names, notes), "", *_verdicts(verdicts)])
 
@@ -46,14 +44,17 @@ def _cell(table: Table, line: Line, name: str, row: int) -> str:
     if cell.missing:
         return _short(cell) if row == 0 else ""
     values = "/".join(_figure(value) for value in cell.rows[row])
-    ratio = table.worse(line.key, name, peers.OURS, row) if name != peers.OURS and line.ranked else None
+    compared = line.ranked and name != peers.OURS and (line.floor or name != peers.BARE)
+    ratio = table.worse(line.key, name, peers.OURS, row) if compared else None
     mark = "*" if cell.remark else ""
     return f"{values}{mark}" + (f" ×{_figure(ratio)}" if ratio is not None else "")
 
 
 def _short(cell: Cell) -> str:
     """A reason that fits in a cell; a longer one stands in the notes."""
-    if cell.missing in ("over limit", "not run"):
+    if cell.missing == "not run":
+        return "–"
+    if cell.missing == "over limit":
         return cell.missing
     return "failed" if cell.offered else "not offered"
 
@@ -84,4 +85,6 @@ def _verdicts(verdicts: Sequence[Verdict]) -> Iterator[str]:
         yield "Goals"
     for verdict in verdicts:
         word = {True: "PASS", False: "MISS", None: "  – "}[verdict.met]
-        yield f"  {word}  {verdict.goal}  ({verdict.because})"
+        few = len(verdict.because) == 1
+        yield f"  {word}  {verdict.goal}" + (f"  ({verdict.because[0]})" if few else "")
+        yield from () if few else (f"          {reason}" for reason in verdict.because)

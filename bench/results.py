@@ -26,6 +26,8 @@ class Line:
     """Whether a higher figure is the better one."""
     ranked: bool = True
     """Whether the goals ask us to be ahead on this line."""
+    judged: int = 2
+    """How many of its rows the goals look at; the rest explain."""
     floor: bool = True
     """Whether bare SQLite is a fair floor for this line."""
 
@@ -79,9 +81,7 @@ class Table:
                 "unit": line.unit,
                 "size": line.size,
                 "higher_is_better": line.higher,
-                "cells": {
-                    name: _plain(line, cell) for (key, name), cell in self.cells.items() if key == line.key
-                },
+                "cells": {name: _plain(line, cell) for (key, name), cell in self.cells.items() if key == line.key},
             }
             for line in self.lines.values()
         ]
@@ -91,8 +91,7 @@ def _plain(line: Line, cell: Cell) -> dict[str, Any]:
     if cell.missing:
         return {"missing": cell.missing}
     figures = {
-        row: dict(zip(line.figures, values, strict=False))
-        for row, values in zip(line.rows, cell.rows, strict=True)
+        row: dict(zip(line.figures, values, strict=False)) for row, values in zip(line.rows, cell.rows, strict=True)
     }
     return figures | {"count": cell.count} | ({"remark": cell.remark} if cell.remark else {})
 

@@ -55,9 +55,7 @@ def main() -> None:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=_numbers, help="memories held, such as 6000,100000 (the default)")
     parser.add_argument("--peers", type=_names, default=peers.COLUMNS, help=",".join(peers.COLUMNS))
     parser.add_argument("--quick", action="store_true", help="small sizes and few calls: does it run?")
@@ -99,9 +97,7 @@ def _present(name: str) -> bool:
     """Whether a candidate is installed; who is not is left out, aloud."""
     distribution = peers.PEERS[name].distribution
     if name == peers.OURS:
-        found = (
-            bool(importlib.util.find_spec("commonplace")) or (ROOT / "src/commonplace/__init__.py").exists()
-        )
+        found = bool(importlib.util.find_spec("commonplace")) or (ROOT / "src/commonplace/__init__.py").exists()
     else:
         found = distribution is None or _version(distribution) != ""
     if not found:
@@ -142,9 +138,7 @@ def _measure(plan: Plan, folder: Path, options: argparse.Namespace) -> Trial:
 
 def _machine() -> dict[str, Any]:
     versions = {
-        entry.distribution: _version(entry.distribution)
-        for entry in peers.PEERS.values()
-        if entry.distribution
+        entry.distribution: _version(entry.distribution) for entry in peers.PEERS.values() if entry.distribution
     }
     return {
         "python": platform.python_version(),

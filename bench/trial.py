@@ -72,7 +72,7 @@ class Trial:
         """Install each into a fresh environment, count and weigh."""
         for name in self.plan.names:
             say(f"installing {peers.PEERS[name].title} into a fresh environment")
-            got = self.turns.attempt(lines.PACKAGES, name, install, name, self.folder, limit=self.plan.limit)
+            got = self.turns.attempt(lines.PACKAGES, name, install, name, self.folder)
             if got is not None:
                 self.table.put(lines.PACKAGES, name, Cell(rows=((got.packages,),), count=1))
                 sizes = (got.megabytes, got.megabytes - got.weights)
@@ -83,9 +83,7 @@ class Trial:
         home = self.folder / f"size-{size}"
         line = lines.filled(size)
         try:
-            filled = [
-                n for n in self.plan.names if self.turns.attempt(line, n, self._fill, line, home, n, size)
-            ]
+            filled = [n for n in self.plan.names if self.turns.attempt(line, n, self._fill, line, home, n, size)]
             self._cold(home, filled, size)
             self._warm(home, filled, size)
             if peers.OURS in filled:
@@ -171,9 +169,7 @@ class Trial:
         truth = [set(np.argpartition(-(vectors @ one), K)[:K].tolist()) for one in asked]
         for name, one in got.items():
             shares = [len(true & set(found)) / K for true, found in zip(truth, one.found, strict=False)]
-            self.table.put(
-                lines.found(size), name, Cell(rows=((sum(shares) / len(shares),),), count=len(shares))
-            )
+            self.table.put(lines.found(size), name, Cell(rows=((sum(shares) / len(shares),),), count=len(shares)))
 
     def _memory(self, workers: dict[str, Worker], size: int) -> None:
         line = lines.memory(size)

@@ -50,9 +50,7 @@ class Turns:
     table: Table
     limit: float
 
-    def attempt(
-        self, line: Line, name: str, step: Callable[..., T], *args: object, **named: object
-    ) -> T | None:
+    def attempt(self, line: Line, name: str, step: Callable[..., T], *args: object, **named: object) -> T | None:
         """Do one step for one candidate; None means that it failed and its cell says why."""
         try:
             return step(*args, **named)
@@ -98,9 +96,7 @@ class Turns:
             say(f"{_place(line)}: {min(got[name].done for name in waiting):,} of {total:,}")
             for name in waiting:
                 begin = offset + got[name].done
-                self._chunk(
-                    line, workers[name], got[name], do, begin, min(chunk, total - got[name].done), args
-                )
+                self._chunk(line, workers[name], got[name], do, begin, min(chunk, total - got[name].done), args)
                 self._stop_if_slow(line, name, got[name], total)
         return {name: got[name] for name in self.still(line, got)}
 

@@ -25,9 +25,7 @@ create virtual table if not exists words using fts5(space, text, content='');
 
 
 class Adapter(Peer):
-    notes = (
-        "rows, FTS5 and float32 blobs by the standard library, WAL, synchronous=FULL; exact search in numpy",
-    )
+    notes = ("rows, FTS5 and float32 blobs by the standard library, WAL, synchronous=FULL; exact search in numpy",)
 
     def __init__(self, folder: Path, dimension: int) -> None:
         self.db = sqlite3.connect(folder / "bare.db", isolation_level=None, check_same_thread=False)

@@ -51,9 +51,7 @@ class Adapter(Peer):
     def __init__(self, folder: Path, dimension: int) -> None:
         self.path = str(folder / "store.db")
         self.vectors = Vectors()
-        self.index: Any = (
-            {"dims": dimension, "embed": self.vectors.many, "text_fields": ["text"]} if ENGINE else None
-        )
+        self.index: Any = {"dims": dimension, "embed": self.vectors.many, "text_fields": ["text"]} if ENGINE else None
         self.opened = SqliteStore.from_conn_string(self.path, index=self.index)
         self.store = self.opened.__enter__()
         self.store.setup()

@@ -92,9 +92,7 @@ class Adapter(Peer):
         return await self.async_book.remember(row.text, id=str(row.number), vector=row.vector)
 
     async def recall_async(self, question: Question) -> object:
-        return await self.async_book.recall(
-            question.text, vector=question.vector, k=K, threshold=0, max_tokens=None
-        )
+        return await self.async_book.recall(question.text, vector=question.vector, k=K, threshold=0, max_tokens=None)
 
     async def close_async(self) -> None:
         await self.async_book.close()

@@ -7,8 +7,9 @@
     print(book.recall("which web framework did we pick?").text)
 """
 
+from typing import TYPE_CHECKING
+
 from commonplace.__about__ import __version__
-from commonplace.aio import AsyncBook, open_async
 from commonplace.book import Book
 from commonplace.errors import (
     BookTooNew,
@@ -35,7 +36,6 @@ from commonplace.errors import (
     TooLarge,
 )
 from commonplace.opening import open
-from commonplace.reindexing import reindex
 from commonplace.settings import Settings
 from commonplace.values import (
     Check,
@@ -54,6 +54,10 @@ from commonplace.values import (
     Stats,
     Within,
 )
+
+if TYPE_CHECKING:
+    from commonplace.aio import AsyncBook, open_async
+    from commonplace.reindexing import reindex
 
 __all__ = [
     "AsyncBook",
@@ -101,3 +105,16 @@ __all__ = [
     "open_async",
     "reindex",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Import what most programs do not need, such as asyncio, only when it is asked for."""
+    if name in ("AsyncBook", "open_async"):
+        from commonplace import aio
+
+        return getattr(aio, name)
+    if name == "reindex":
+        from commonplace.reindexing import reindex
+
+        return reindex
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

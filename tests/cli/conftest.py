@@ -3,43 +3,13 @@
 from __future__ import annotations
 
 import io
-import json
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
+from cli_harness import Cli, Done
 
 from commonplace.cli import main
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Done:
-    """What a command left behind."""
-
-    status: int
-    out: str
-    err: str
-
-    @property
-    def data(self) -> Any:
-        return json.loads(self.out)
-
-    @property
-    def error(self) -> Any:
-        return json.loads(self.err)
-
-
-Cli = Callable[..., Done]
-
-
-class Terminal(io.StringIO):
-    """A stream that somebody watches."""
-
-    def isatty(self) -> bool:
-        return True
 
 
 @pytest.fixture

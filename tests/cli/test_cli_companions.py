@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-from conftest import Cli, Terminal
+from cli_harness import Cli, Terminal
 
 
 @pytest.mark.parametrize(

@@ -10,15 +10,16 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from cli_harness import Cli, Terminal
 
 import commonplace
 from commonplace.cli import main, opened
 from commonplace.cli.parser import build
 from commonplace.cli.progress import Progress, span
 from commonplace.cli.table import Column, cut, table, width
-from conftest import Cli, Terminal
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "cli.md").read_text("utf-8")
 COMMANDS = "remember recall list get revise forget history feedback kv canvas transcript"
@@ -241,10 +242,10 @@ def test_a_table_counts_wide_and_combining_characters() -> None:
 # -- the real program ------------------------------------------------------------------------------
 
 
-def start(*words: str, cwd: Path, **options: object) -> subprocess.Popen[bytes]:
+def start(*words: str, cwd: Path, **options: Any) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "commonplace.cli", *words]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("COMMONPLACE_")}
-    return subprocess.Popen(  # type: ignore[call-overload, no-any-return]
+    return subprocess.Popen(
         command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, **options
     )
 
@@ -288,15 +289,20 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_program_ends_with_130(tmp_path: Path) -> None:
-    process = start("remember", "-", cwd=tmp_path, stdin=subprocess.PIPE)
-    assert process.stdin is not None
-    process.stdin.write(b"begun")
-    process.stdin.flush()
-    # Until it reads stdin it may be anywhere; the wait makes the usual place the likely one.
-    with pytest.raises(subprocess.TimeoutExpired):
-        process.wait(3)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    code = "import sys; from commonplace.cli import main; print(flush=True); sys.exit(main(['remember', '-']))"
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()  # now it has started
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(0.5)  # and now it waits for stdin
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (130, b"", b"commonplace: interrupted\n")
 
 

@@ -12,8 +12,10 @@ from commonplace.cli import arguments, inputs, opened
 from commonplace.cli.arguments import Commands
 from commonplace.cli.errors import Usage
 from commonplace.cli.output import Console, plural
+from commonplace.cli.table import width
 from commonplace.values import SIGNALS, Draft, Forgotten, Memory, Scope
 
+_LONGEST_WORD = 25
 _REMEMBER = """\
   commonplace remember "We chose FastAPI over Flask because of async support" --kind decision --tag web
   commonplace remember "Maria prefers short answers" --kind preference --user maria --meta confidence=0.9
@@ -133,10 +135,15 @@ def _drafts(args: Namespace) -> list[Draft]:
 def _texts(words: list[str]) -> list[str]:
     if not words:
         return [inputs.text_or_stdin(None, "what to remember")]
-    unquoted = [word for word in words if len(word.split()) == 1 and word != inputs.STDIN]
+    unquoted = [word for word in words if _is_one_word(word)]
     if len(words) > 1 and unquoted:
         raise Usage(f"each argument is one memory, and {unquoted[0]!r} is one word: put each text in quotes")
     return [inputs.text(word) for word in words]
+
+
+def _is_one_word(text: str) -> bool:
+    # Scripts that are written without spaces are wide, or their sentences are longer than a word.
+    return " " not in text and text != inputs.STDIN and width(text) == len(text) < _LONGEST_WORD
 
 
 def _file_draft(args: Namespace, options: dict[str, object]) -> Draft:

@@ -8,7 +8,8 @@ immutable, so that threads search side by side while another brings it up to dat
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -19,19 +20,21 @@ from commonplace.recall.types import Candidates, Floats, Ints, Probe
 from commonplace.recall.words import K1, B, weights
 from commonplace.settings import Settings
 from commonplace.store.base import Row, Tx
-from commonplace.store.postings import Counts, Documents, Postings
+from commonplace.store.postings import Counts, Documents, Postings, Tail, unpack
 from commonplace.store.trace import FOREVER, HEAD
 from commonplace.store.vectors import Column, Vectors, column
 
 Mask = npt.NDArray[np.bool_]
 Found = list[tuple[Documents, Counts]]
 
-_TRACES = "SELECT seq, head, vector, terms FROM trace WHERE space = :space AND seq > :seq ORDER BY seq"
+_TRACES = """SELECT seq, head, vector, terms FROM trace
+    WHERE space = :space AND seq > :seq AND seq NOT IN (SELECT was FROM ended WHERE space = :space)
+    ORDER BY seq LIMIT :limit"""
+_COUNT = "SELECT count(*) FROM trace WHERE space = :space"
 _STATE = """SELECT s.epoch, c.value, (SELECT value FROM book WHERE name = 'dimension')
     FROM space s, counter c WHERE s.number = :space AND c.name = 'seq'"""
+_BATCH = 20_000
 _ENDED = "SELECT was FROM ended WHERE space = :space AND seq > :seq"
-_TRACES_CURRENT = """SELECT seq, head, vector, terms FROM trace
-    WHERE space = :space AND seq NOT IN (SELECT was FROM ended WHERE space = :space) ORDER BY seq"""
 _TRACES_AS_OF = """SELECT t.seq, t.head, t.vector, t.terms FROM trace t JOIN memory m ON m.seq = t.seq
     WHERE t.space = :space AND m.recorded_at <= :as_of AND (m.ended_at IS NULL OR m.ended_at > :as_of)
     ORDER BY t.seq"""
@@ -183,14 +186,18 @@ class Mirrors:
         self._budget = settings.mirror_bytes
         self._views: OrderedDict[int, View] = OrderedDict()
         self._lock = threading.Lock()
+        # One more for each space, so that loading a large one does not hold up the others.
+        self._space_locks: defaultdict[int, threading.Lock] = defaultdict(threading.Lock)
 
     def view(self, tx: Tx, space: int, as_of: int | None) -> View | None:
         """The index as it stands in the snapshot of `tx`; None if the mirror is already past that snapshot."""
         epoch, seq, dimension = map(int, tx.run(_STATE, {"space": space})[0])
         if as_of is not None:
             rows = tx.run(_TRACES_AS_OF, {"space": space, "as_of": as_of})
-            return extended(empty(epoch, dimension), rows, [], seq)
+            return extended(empty(epoch, dimension, room=len(rows)), [rows], [], seq)
         with self._lock:
+            space_lock = self._space_locks[space]
+        with space_lock:
             view = self._views.get(space)
             if view is not None and view.epoch == epoch and view.seq == seq:
                 return view
@@ -204,28 +211,41 @@ class Mirrors:
         self, tx: Tx, space: int, view: View | None, epoch: int, seq: int, dimension: int
     ) -> View:
         if view is None or view.epoch != epoch:
-            return extended(empty(epoch, dimension), tx.run(_TRACES_CURRENT, {"space": space}), [], seq)
+            ((room,),) = tx.run(_COUNT, {"space": space})
+            view = empty(epoch, dimension, room=room)
         since = {"space": space, "seq": view.seq}
-        return extended(view, tx.run(_TRACES, since), tx.run(_ENDED, since), seq)
+        return extended(view, _batches(tx, space, view.seq), tx.run(_ENDED, since), seq)
 
     def _keep(self, space: int, view: View) -> None:
-        self._views[space] = view
-        self._views.move_to_end(space)
-        total = sum(view.nbytes for view in self._views.values())
-        while total > self._budget and len(self._views) > 1:
-            _, dropped = self._views.popitem(last=False)
-            total -= dropped.nbytes
+        with self._lock:
+            self._views[space] = view
+            self._views.move_to_end(space)
+            total = sum(view.nbytes for view in self._views.values())
+            while total > self._budget and len(self._views) > 1:
+                _, dropped = self._views.popitem(last=False)
+                total -= dropped.nbytes
 
 
-def empty(epoch: int, dimension: int) -> View:
-    """The view of a space that holds nothing."""
+def _batches(tx: Tx, space: int, seq: int) -> Iterator[list[Row]]:
+    """The traces after a sequence number that still stand, in batches that do not swell the process."""
+    while True:
+        rows = tx.run(_TRACES, {"space": space, "seq": seq, "limit": _BATCH})
+        if rows:
+            yield rows
+        if len(rows) < _BATCH:
+            return
+        seq = rows[-1][0]
+
+
+def empty(epoch: int, dimension: int, *, room: int) -> View:
+    """The view of a space that holds nothing, with room for some documents."""
     return View(
         epoch=epoch,
         seq=0,
-        seqs=column(np.dtype(np.int64)),
+        seqs=column(np.dtype(np.int64), room=room),
         heads=column(HEAD),
-        lengths=column(np.dtype(np.float32)),
-        vectors=Vectors.empty(dimension),
+        lengths=column(np.dtype(np.float32), room=room),
+        vectors=Vectors.empty(dimension, room=room),
         postings=Postings(),
         alive=np.empty(0, np.bool_),
         current=np.empty(0, np.bool_),
@@ -235,13 +255,17 @@ def empty(epoch: int, dimension: int) -> View:
     )
 
 
-def extended(view: View, added: list[Row], ended: list[Row], seq: int) -> View:
-    """The view after these traces were added and those sequence numbers ended."""
-    if not added and not ended:
+def extended(view: View, added: Iterable[list[Row]], ended: list[Row], seq: int) -> View:
+    """The view after these batches of traces were added and those sequence numbers ended."""
+    tails: list[Tail] = []
+    before = view.seqs.count
+    for rows in added:
+        tails.append(unpack([row[3] for row in rows], view.seqs.count))
+        view = _with_rows(view, rows, tails[-1])
+    if not tails and not ended:
         return replace(view, seq=seq)
-    if added:
-        view = _with_added(view, added)
-    alive = view.alive.copy()
+    alive = np.ones(view.seqs.count, np.bool_)
+    alive[:before] = view.alive
     alive[_positions(view.seqs.array, np.array([was for (was,) in ended], np.int64))] = False
     current = alive & (view.heads.array["closed"] == 0)
     population = int(np.count_nonzero(current))
@@ -249,6 +273,7 @@ def extended(view: View, added: list[Row], ended: list[Row], seq: int) -> View:
     return replace(
         view,
         seq=seq,
+        postings=view.postings.extended(tails) if tails else view.postings,
         alive=alive,
         current=current,
         population=population,
@@ -256,23 +281,17 @@ def extended(view: View, added: list[Row], ended: list[Row], seq: int) -> View:
     )
 
 
-def _with_added(view: View, added: list[Row]) -> View:
-    seqs, heads, vectors, terms = zip(*added, strict=True)
-    head_rows = np.frombuffer(b"".join(heads), HEAD)
+def _with_rows(view: View, rows: list[Row], tail: Tail) -> View:
+    heads = np.frombuffer(b"".join([row[1] for row in rows]), HEAD)
+    lengths = np.bincount(tail.documents - view.seqs.count, weights=tail.counts, minlength=len(rows))
     return replace(
         view,
-        seqs=view.seqs.extended(np.array(seqs, np.int64)),
-        heads=view.heads.extended(head_rows),
-        lengths=view.lengths.extended(_lengths(terms)),
-        vectors=view.vectors.extended(vectors),
-        postings=view.postings.extended(list(terms), view.seqs.count),
-        alive=np.concatenate([view.alive, np.ones(len(added), np.bool_)]),
-        expiring=view.expiring or bool((head_rows["expires"] != FOREVER).any()),
+        seqs=view.seqs.extended(np.fromiter((row[0] for row in rows), np.int64, len(rows))),
+        heads=view.heads.extended(heads),
+        lengths=view.lengths.extended(lengths.astype(np.float32)),
+        vectors=view.vectors.extended([row[2] for row in rows]),
+        expiring=view.expiring or bool((heads["expires"] != FOREVER).any()),
     )
-
-
-def _lengths(terms: tuple[bytes, ...]) -> Floats:
-    return np.fromiter((sum(blob[len(blob) // 5 * 4 :]) for blob in terms), np.float32, len(terms))
 
 
 def _positions(seqs: Ints, wanted: Ints) -> Ints:

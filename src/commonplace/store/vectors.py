@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -37,17 +38,15 @@ class Column(Generic[Scalar]):
         total = self.count + len(rows)
         buffer = self.buffer
         if total > len(buffer):
-            # A first fill gets no slack, since most books are then only read; growth doubles.
-            size = total if self.count == 0 else max(total, len(buffer) * 3 // 2, 256)
-            buffer = np.empty((size, *buffer.shape[1:]), buffer.dtype)
+            buffer = np.empty((max(total, len(buffer) * 3 // 2, 64), *buffer.shape[1:]), buffer.dtype)
             buffer[: self.count] = self.array
         buffer[self.count : total] = rows
         return Column(buffer, total)
 
 
-def column(dtype: np.dtype[Scalar], width: int | None = None) -> Column[Scalar]:
-    """An empty column, of rows `width` wide if that is given."""
-    return Column(np.empty((0,) if width is None else (0, width), dtype))
+def column(dtype: np.dtype[Scalar], width: int | None = None, *, room: int = 0) -> Column[Scalar]:
+    """An empty column with room for some rows, each `width` wide if that is given."""
+    return Column(np.empty((room,) if width is None else (room, width), dtype))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,22 +57,24 @@ class Vectors:
     halves: Column[np.float16]
 
     @classmethod
-    def empty(cls, dimension: int) -> Vectors:
-        return cls(column(np.dtype(np.int8), dimension), column(np.dtype(np.float16), dimension))
+    def empty(cls, dimension: int, *, room: int) -> Vectors:
+        codes, halves = np.dtype(np.int8), np.dtype(np.float16)
+        return cls(column(codes, dimension, room=room), column(halves, dimension, room=room))
 
     def extended(self, blobs: Sequence[bytes | None]) -> Vectors:
         dimension = self.halves.buffer.shape[1]
         zeros = bytes(2 * dimension)
         flat = np.frombuffer(b"".join([blob or zeros for blob in blobs]), "<f2")
         rows = flat.reshape(len(blobs), dimension)
-        return Vectors(self.codes.extended(_coded(rows)), self.halves.extended(rows))
+        return Vectors(self.codes.extended(_codes(dimension)[rows.view(np.uint16)]), self.halves.extended(rows))
 
     def scan(self, query: Floats, among: Ints | None) -> Floats:
         """Approximate cosine of the query with every document, or with those `among`."""
         codes = self.codes.array if among is None else self.codes.array[among]
         if not len(codes):
             return np.empty(0, np.float32)
-        dots = np.asarray(simsimd.dot(_coded(query[None, :])[0], codes))
+        coded = _codes(len(query))[query.astype(np.float16).view(np.uint16)]
+        dots = np.asarray(simsimd.dot(coded, codes))
         return dots.reshape(-1).astype(np.float32)
 
     def cosines(self, documents: Ints, query: Floats | None) -> Floats:
@@ -90,10 +91,16 @@ class Vectors:
         return self.codes.buffer.nbytes + self.halves.buffer.nbytes
 
 
-def _coded(rows: Floats | npt.NDArray[np.float16]) -> npt.NDArray[np.int8]:
-    """Unit rows as int8 by one scale for all, so that dots of codes rank like cosines."""
+@lru_cache
+def _codes(dimension: int) -> npt.NDArray[np.int8]:
+    """The int8 code of every float16, by its bits: one scale for all, so that dots of codes rank like cosines.
+
+    A table, because numpy converts float16 one number at a time: reading 100,000 vectors takes 30 ms this way
+    and 700 ms by arithmetic.
+    """
     # Components of a unit vector spread by 1/sqrt(d); eight times that is beyond all but freak outliers.
-    limit = min(1.0, 8 / rows.shape[1] ** 0.5)
-    scaled = rows.astype(np.float32) * (127 / limit)
-    codes: npt.NDArray[np.int8] = np.clip(np.rint(scaled, out=scaled), -127, 127).astype(np.int8)
+    limit = min(1.0, 8 / dimension**0.5)
+    every = np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(np.float32)
+    bounded = np.clip(np.nan_to_num(every, nan=0.0), -limit, limit)
+    codes: npt.NDArray[np.int8] = np.rint(bounded * (127 / limit)).astype(np.int8)
     return codes

@@ -6,12 +6,19 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .embedders import HashEmbedder
+    from commonplace.testing.conformance import BookConformance
+    from commonplace.testing.embedders import HashEmbedder
+    from commonplace.testing.machine import BookMachine, machine_for
 
-__all__ = ["HashEmbedder"]
+__all__ = ["BookConformance", "BookMachine", "HashEmbedder", "machine_for"]
 
 # Imported when first asked for, so that one tool does not bring along what another needs.
-_HOMES = {"HashEmbedder": ".embedders"}
+_HOMES = {
+    "BookConformance": ".conformance",
+    "BookMachine": ".machine",
+    "HashEmbedder": ".embedders",
+    "machine_for": ".machine",
+}
 
 
 def __getattr__(name: str) -> object:

