@@ -5,6 +5,7 @@ Each gets a clear error of its own class, and nothing has changed.
 
 from __future__ import annotations
 
+import gc
 import math
 import os
 import random
@@ -99,8 +100,7 @@ def fill(book: Book) -> dict[str, str]:
         text = f"Letter {number}: " + " ".join(f"{chance.getrandbits(64):x}" for _ in range(60))
         try:
             book.remember(text, id=f"letter{number}")
-        except commonplace.StoreFull as full:
-            assert "no room left" in str(full)
+        except commonplace.StoreFull:
             with pytest.raises(commonplace.NotFound):
                 book.get(f"letter{number}")
             return acknowledged
@@ -121,7 +121,7 @@ def test_a_full_disk_loses_nothing_and_room_makes_it_work_again(disk: Path) -> N
         assert all_there(book, acknowledged)
         before = contents(book, path)
         writes: list[Callable[[], object]] = [
-            lambda: book.remember(["x" * 100_000 + str(i) for i in range(20)]),
+            lambda: book.remember([f"note {i} " * 10_000 for i in range(20)]),
             lambda: book.kv("n").set("key", "x" * 500_000),
             lambda: book.canvas("c").write("file", "x" * 500_000),
             lambda: book.transcript("s").append("x" * 500_000),
@@ -159,11 +159,9 @@ def test_a_book_on_a_full_disk_opens_again_and_forgetting_frees_room(disk: Path)
 
 
 def test_a_new_book_on_a_disk_without_any_room_is_store_full(disk: Path) -> None:
-    with (disk / "ballast").open("wb") as ballast, pytest.raises(OSError, match="No space"):
-        while True:
-            ballast.write(bytes(4096))
-            ballast.flush()
-    with pytest.raises(commonplace.StoreFull):
+    room = os.statvfs(disk)
+    (disk / "ballast").write_bytes(bytes(room.f_bavail * room.f_frsize))
+    with pytest.raises(commonplace.StoreFull, match="no room left"):
         opened(disk / "book.db")
     (disk / "ballast").unlink()
     with opened(disk / "book.db") as book:
@@ -248,7 +246,15 @@ def lowly(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     shutil.rmtree(place)
 
 
-BECOME_NOBODY = "import commonplace.testing.embedders, commonplace.embed\nos.setgid(65534); os.setuid(65534)\n"
+# What is imported or read late must be there before: that user may not read the library's own files.
+BECOME_NOBODY = """
+import tempfile
+with tempfile.TemporaryDirectory() as place, commonplace.open(place + "/b.db", embedder=HashEmbedder()) as book:
+    book.remember("The lamp is lit at dusk")
+    book.recall("lamp")
+os.setgid(65534)
+os.setuid(65534)
+"""
 
 
 @pytest.mark.parametrize(
@@ -371,6 +377,8 @@ def test_a_file_that_is_no_sound_book_is_refused_by_name_and_left_alone(
     with pytest.raises(expected) as raised, opened(path) as book:
         book.recall("lamp")
     assert str(path) in str(raised.value)
+    del raised  # its traceback may hold a connection open
+    gc.collect()
     assert (path.read_bytes() if path.is_file() else b"") == before
     assert sorted(path.parent.iterdir()) == files
 
@@ -502,9 +510,11 @@ def test_every_verb_of_a_closed_book_is_store_closed(path: Path, proven: bool) -
     book.close()
     book.close()
     for name, verb in VERBS.items():
-        with pytest.raises(commonplace.StoreClosed, match="closed"):
+        try:
             verb(book)
-            raise AssertionError(f"{name} worked on a closed book")
+        except commonplace.StoreClosed:
+            continue
+        pytest.fail(f"{name} worked on a closed book")
     with pytest.raises(commonplace.StoreClosed):
         book.backup(path.with_name("copy.db"))
     assert not path.with_name("copy.db").exists()
@@ -518,9 +528,9 @@ def test_closing_waits_for_writers_and_later_ones_are_told(path: Path) -> None:
 
     def write(me: int) -> None:
         try:
-            for number in range(1_000):
-                acknowledged.append(book.remember(f"Thread {me} says {number}").id)
-        except BaseException as error:  # noqa: BLE001
+            while True:
+                acknowledged.append(book.remember(f"Thread {me} says something").id)
+        except commonplace.CommonplaceError as error:
             others.append(error)
 
     threads = [threading.Thread(target=write, args=(me,)) for me in range(4)]
@@ -742,7 +752,7 @@ def test_a_reindex_that_was_killed_goes_on_where_it_stopped(path: Path) -> None:
     seen: list[tuple[int, int]] = []
     commonplace.reindex(path, embedder=new, batch=10, progress=lambda done, total: seen.append((done, total)))
     assert seen[0][0] >= 100, "it began again from the start"
-    assert sum("Lamp number" in text for text in new.texts) <= 100
+    assert sum("Lamp number" in text for text in new.texts) <= 110
     assert any("between the two halves" in text for text in new.texts)
     with commonplace.open(path, embedder=new) as book:
         assert "number 77 " in book.recall("lamp number 77", threshold=0).hits[0].memory.text

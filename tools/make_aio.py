@@ -97,7 +97,11 @@ async def open_async(
 ) -> AsyncBook:
     """Open a book as `open` does, for use from an event loop."""
     threads = _Threads()
-    book = await threads.run(open_book, where, space=space, embedder=embedder, settings=settings)
+    try:
+        book = await threads.run(open_book, where, space=space, embedder=embedder, settings=settings)
+    except BaseException:
+        threads.stop()
+        raise
     return AsyncBook(book, threads)
 '''
 

@@ -85,7 +85,7 @@ def _needs_escapes(stream: TextIO) -> bool:
 
 
 def _import(args: Namespace, console: Console) -> int:
-    with _reading(args.file) as (lines, total), Progress("reading", total) as progress:
+    with _reading(args.file) as (lines, total), Progress("reading bytes" if total else "reading", total) as progress:
         records = list(_records(lines, args.file, progress, sized=total is not None))
     with opened.writable(args, console) as book:
         if sys.stderr.isatty():

@@ -185,6 +185,7 @@ class Mirrors:
     def __init__(self, settings: Settings) -> None:
         self._budget = settings.mirror_bytes
         self._views: OrderedDict[int, View] = OrderedDict()
+        self._bytes = 0
         self._lock = threading.Lock()
         # One more for each space, so that loading a large one does not hold up the others.
         self._space_locks: defaultdict[int, threading.Lock] = defaultdict(threading.Lock)
@@ -198,7 +199,7 @@ class Mirrors:
         with self._lock:
             space_lock = self._space_locks[space]
         with space_lock:
-            view = self._views.get(space)
+            view = self._used(space)
             if view is not None and view.epoch == epoch and view.seq == seq:
                 return view
             if view is not None and (view.seq > seq or view.epoch > epoch):
@@ -216,14 +217,21 @@ class Mirrors:
         since = {"space": space, "seq": view.seq}
         return extended(view, _batches(tx, space, view.seq), tx.run(_ENDED, since), seq)
 
+    def _used(self, space: int) -> View | None:
+        with self._lock:
+            if space in self._views:
+                self._views.move_to_end(space)
+            return self._views.get(space)
+
     def _keep(self, space: int, view: View) -> None:
         with self._lock:
+            before = self._views.get(space)
+            self._bytes += view.nbytes - (before.nbytes if before else 0)
             self._views[space] = view
             self._views.move_to_end(space)
-            total = sum(view.nbytes for view in self._views.values())
-            while total > self._budget and len(self._views) > 1:
+            while self._bytes > self._budget and len(self._views) > 1:
                 _, dropped = self._views.popitem(last=False)
-                total -= dropped.nbytes
+                self._bytes -= dropped.nbytes
 
 
 def _batches(tx: Tx, space: int, seq: int) -> Iterator[list[Row]]:

@@ -1,0 +1,78 @@
+"""A book of an older schema becomes a current one when it is opened, once, whole or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import apsw
+import pytest
+
+import commonplace
+from commonplace.store import schema
+from commonplace.store.base import Tx
+from commonplace.store.schema import Dialect
+from commonplace.testing import HashEmbedder
+
+
+def make_book(path: Path) -> str:
+    with commonplace.open(path, embedder=HashEmbedder()) as book:
+        return book.remember("written by the older version").id
+
+
+def version(path: Path) -> int:
+    connection = apsw.Connection(str(path))
+    try:
+        return int(connection.pragma("user_version"))
+    finally:
+        connection.close()
+
+
+def add_column(tx: Tx, dialect: Dialect) -> None:
+    tx.run(f"ALTER TABLE feedback ADD COLUMN note {dialect.integer}")
+
+
+def test_every_version_has_its_migration() -> None:
+    assert sorted(schema.MIGRATIONS) == list(range(1, schema.VERSION + 1))
+
+
+def test_a_new_book_is_at_the_current_version(tmp_path: Path) -> None:
+    make_book(tmp_path / "book.db")
+    assert version(tmp_path / "book.db") == schema.VERSION
+
+
+def test_an_older_book_is_migrated_with_its_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    id = make_book(tmp_path / "book.db")
+    newer = schema.VERSION + 1
+    monkeypatch.setattr(schema, "VERSION", newer)
+    monkeypatch.setitem(schema.MIGRATIONS, newer, add_column)
+    with commonplace.open(tmp_path / "book.db", embedder=HashEmbedder()) as book:
+        assert book.get(id).content == "written by the older version"
+    assert version(tmp_path / "book.db") == newer
+
+
+def test_a_failed_migration_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    id = make_book(tmp_path / "book.db")
+    before = version(tmp_path / "book.db")
+
+    def fail(tx: Tx, dialect: Dialect) -> None:
+        add_column(tx, dialect)
+        tx.run("THIS IS NO SQL")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(schema, "VERSION", before + 1)
+        patched.setitem(schema.MIGRATIONS, before + 1, fail)
+        with pytest.raises(commonplace.StoreError):
+            commonplace.open(tmp_path / "book.db", embedder=HashEmbedder())
+    assert version(tmp_path / "book.db") == before
+    with commonplace.open(tmp_path / "book.db", embedder=HashEmbedder()) as book:
+        assert book.get(id).content == "written by the older version"
+
+
+def test_a_newer_book_is_refused_and_left_alone(tmp_path: Path) -> None:
+    make_book(tmp_path / "book.db")
+    connection = apsw.Connection(str(tmp_path / "book.db"))
+    connection.pragma("user_version", schema.VERSION + 1)
+    connection.close()
+    with pytest.raises(commonplace.BookTooNew, match="upgrade"):
+        commonplace.open(tmp_path / "book.db", embedder=HashEmbedder())
+    assert version(tmp_path / "book.db") == schema.VERSION + 1
