@@ -16,6 +16,7 @@ import peers
 from corpus import Corpus
 from fleet import Worker, once
 from install import install
+from measure import percentile
 from peers.base import OPERATIONS, K
 from results import Cell, Line, Table, rate, spread
 from turns import Got, Turns, say
@@ -213,7 +214,7 @@ class Trial:
     def _medians(self, line: Line, replies: dict[str, list[dict[str, Any]]]) -> None:
         for name, got in replies.items():
             clocks = [sorted(reply[clock] for reply in got) for clock in ("wall", "cpu")]
-            rows = tuple((times[len(times) // 2], times[-1]) for times in clocks)
+            rows = tuple((percentile(times, 0.5), times[-1]) for times in clocks)
             self.table.put(line, name, Cell(rows=rows, count=len(got)))
 
 

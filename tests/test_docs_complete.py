@@ -17,7 +17,8 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 def rows(page: str, heading: str) -> dict[str, list[str]]:
     """The cells of each table row below a heading, by the first cell's plain text."""
-    section = (DOCS / page).read_text("utf-8").split(f"\n{heading}\n", 1)[1]
+    text = "\n" + (DOCS / page).read_text("utf-8")
+    section = text.split(f"\n{heading}\n", 1)[1]
     section = re.split(r"(?m)^#{1,6} ", section, maxsplit=1)[0]
     lines = [line for line in section.splitlines() if line.startswith("| ")]
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]

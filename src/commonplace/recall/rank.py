@@ -20,7 +20,7 @@ MEANING = 0.85
 """For each deviation of the cosine above that of unrelated text."""
 WORDS = 14.0
 """For all the question's words held, by BM25's share."""
-CROWD = -0.5
+CROWD = -0.55
 """For each e-fold of memories searched: the more there are, the better the best of the unrelated looks."""
 UNHEARD = -2.5
 """For a question of words that the space never heard, once the space is large enough for that to tell."""

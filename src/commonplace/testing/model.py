@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timezone
 
-from commonplace.values import Memory
+from commonplace.errors import CommonplaceError, Conflict, InvalidInput, NotFound
+from commonplace.values import TEXT, Draft, Json, Memory
 
+Place = tuple[str, str]
 Record = Mapping[str, object]
 """A memory by the names of its fields, as a filter names them; `metadata` is one of them."""
 
@@ -111,3 +113,181 @@ def _sort(value: object) -> str:
     if isinstance(value, str):
         return "text"
     return "time" if isinstance(value, datetime) else "other"
+
+
+class Model:
+    """Spaces by their name."""
+
+    def __init__(self) -> None:
+        self.spaces: dict[str, Space] = {}
+
+    def space(self, name: str) -> Space:
+        """The space of a name; one that was never used is empty."""
+        return self.spaces.setdefault(name, Space())
+
+
+class Space:
+    """What a space holds: every version of every memory, entries, files and messages, by their names."""
+
+    def __init__(self) -> None:
+        self.memories: dict[str, list[Record]] = {}
+        self.entries: dict[Place, list[tuple[Json] | None]] = {}
+        self.files: dict[Place, list[str | None]] = {}
+        self.messages: dict[str, list[Json]] = {}
+
+    # -- memories --------------------------------------------------------------------------------
+
+    def remember(self, drafts: Sequence[Draft]) -> None:
+        """Add each draft as a new memory and close what it supersedes, all or nothing."""
+        if any(draft.id in draft.supersedes for draft in drafts):
+            raise InvalidInput("a memory cannot supersede itself")
+        before = {id: list(versions) for id, versions in self.memories.items()}
+        try:
+            for draft in drafts:
+                self._add(draft)
+            for draft in drafts:
+                self._supersede(draft)
+        except CommonplaceError:
+            self.memories = before
+            raise
+
+    def _add(self, draft: Draft) -> None:
+        id = str(draft.id)
+        if id in self.memories:
+            raise Conflict("taken", current=len(self.memories[id]))
+        self.memories[id] = [
+            {
+                "id": id, "version": 1, "text": draft.content, "mime": TEXT, "kind": draft.kind,
+                "tags": tuple(draft.tags), "metadata": draft.metadata, "importance": draft.importance,
+                "source": draft.source, "said_at": draft.said_at, "superseded_by": None, **asdict(draft.scope),
+            }
+        ]  # fmt: skip
+
+    def _supersede(self, draft: Draft) -> None:
+        for old in draft.supersedes:
+            self._change(old, {"superseded_by": draft.id})
+
+    def _change(self, id: str, change: Record) -> None:
+        versions = self.history(id)
+        versions.append({**versions[-1], **change, "version": len(versions) + 1})
+
+    def revise(self, id: str, change: Record, if_version: int | None) -> None:
+        """Add a version in which these fields differ."""
+        current = len(self.history(id))
+        _compare(if_version, current)
+        named = {"text" if name == "content" else name: value for name, value in change.items()}
+        self._change(id, named)
+
+    def forget(self, ids: Sequence[str]) -> int:
+        """Remove memories, all or nothing."""
+        for id in ids:
+            self.history(id)
+        for id in ids:
+            del self.memories[id]
+        return len(ids)
+
+    def history(self, id: str) -> list[Record]:
+        """Every version."""
+        if id not in self.memories:
+            raise NotFound("no such memory")
+        return self.memories[id]
+
+    def version(self, id: str, version: int | None) -> Record:
+        """One version, or the newest."""
+        versions = self.history(id)
+        if version is not None and version > len(versions):
+            raise NotFound("no such version")
+        return versions[-1 if version is None else version - 1]
+
+    def current(self, id: str) -> Record:
+        """The newest version."""
+        return self.version(id, None)
+
+    def select(self, filter: Mapping[str, object] | None, *, superseded: bool = False) -> list[str]:
+        """The ids that a filter admits, by when they were said."""
+        current = [versions[-1] for versions in self.memories.values()]
+        admitted = [
+            record
+            for record in current
+            if (superseded or record["superseded_by"] is None) and matches(filter, record)
+        ]
+        return [str(record["id"]) for record in sorted(admitted, key=lambda r: (r["said_at"], r["id"]))]  # type: ignore[arg-type, return-value]
+
+    # -- state -----------------------------------------------------------------------------------
+
+    def set(self, key: Place, value: Json, if_version: int | None) -> int:
+        """Set an entry; its version."""
+        versions = self.entries.get(key, [])
+        _compare(if_version, len(versions) if versions and versions[-1] is not None else 0)
+        self.entries[key] = [*versions, (value,)]
+        return len(versions) + 1
+
+    def append(self, key: Place, items: Sequence[Json]) -> list[Json]:
+        """Add to an entry that is a list, or is not there."""
+        versions = self.entries.get(key, [])
+        before = versions[-1][0] if versions and versions[-1] is not None else []
+        if not isinstance(before, list):
+            raise InvalidInput("not a list")
+        self.set(key, [*before, *items], None)
+        return [*before, *items]
+
+    def delete(self, key: Place, if_version: int | None) -> bool:
+        """Delete an entry; whether there was one."""
+        versions = self.entries.get(key, [])
+        standing = len(versions) if versions and versions[-1] is not None else 0
+        _compare(if_version, standing)
+        if standing:
+            self.entries[key] = [*versions, None]
+        return bool(standing)
+
+    def write(self, file: Place, content: str | None, if_version: int | None) -> int:
+        """Write a file, or delete it with None; its revision."""
+        revisions = self.files.get(file, [])
+        standing = len(revisions) if revisions and revisions[-1] is not None else 0
+        _compare(if_version, standing)
+        if content is None and not standing:
+            raise NotFound("no such file")
+        self.files[file] = [*revisions, content]
+        return len(revisions) + 1
+
+    def read(self, file: Place, revision: int | None) -> str:
+        """A file, or one of its revisions; a deletion reads as nothing."""
+        revisions = self.files.get(file, [])
+        if revision is None and (not revisions or revisions[-1] is None):
+            raise NotFound("no such file")
+        if revision is not None and revision > len(revisions):
+            raise NotFound("no such revision")
+        return revisions[-1 if revision is None else revision - 1] or ""
+
+    def say(self, session: str, contents: Sequence[Json]) -> list[int]:
+        """Add messages; their numbers."""
+        if not contents:
+            return []
+        said = self.messages.setdefault(session, [])
+        said.extend(contents)
+        return list(range(len(said) - len(contents) + 1, len(said) + 1))
+
+    # -- counts ----------------------------------------------------------------------------------
+
+    def count_versions(self) -> int:
+        """All versions of all memories."""
+        return sum(map(len, self.memories.values()))
+
+    def counts(self) -> tuple[int, int, int]:
+        """Entries, files and messages that stand."""
+        entries, files = self._standing()
+        return len(entries), len(files), sum(map(len, self.messages.values()))
+
+    def names(self) -> tuple[list[str], list[str], list[str]]:
+        """Namespaces, canvases and sessions that hold anything."""
+        entries, files = self._standing()
+        return sorted({key[0] for key in entries}), sorted({file[0] for file in files}), sorted(self.messages)
+
+    def _standing(self) -> tuple[list[Place], list[Place]]:
+        entries = [key for key, versions in self.entries.items() if versions[-1] is not None]
+        return entries, [file for file, revisions in self.files.items() if revisions[-1] is not None]
+
+
+def _compare(if_version: int | None, current: int) -> None:
+    if if_version is not None and if_version != current:
+        raise Conflict("moved on", current=current)

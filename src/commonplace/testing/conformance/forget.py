@@ -33,7 +33,7 @@ class ForgetConformance(Harness):
         assert all_of(book) == {"gone", "kept"}
         forgotten = book.forget("gone")
         assert forgotten == Forgotten(ids=("gone",), memories=1, entries=0, files=0, messages=0)
-        for view in (book, shelf.open(), shelf.reopen()):
+        for view in shelf.now_and_reopened(book):
             for ask in (view.get, view.history, view.revise, view.forget):
                 with pytest.raises(NotFound):
                     ask("gone")
@@ -122,7 +122,7 @@ class ForgetConformance(Harness):
         foreseen = book.forget(everything=True, dry_run=True)
         assert (foreseen.memories, foreseen.entries, foreseen.files, foreseen.messages) == (2, 1, 1, 2)
         assert book.forget(everything=True) == foreseen
-        for view in (book, shelf.reopen()):
+        for view in shelf.now_and_reopened(book):
             assert len(list(view.export())) == 1
             assert (view.namespaces(), view.canvases(), view.transcripts()) == ([], [], [])
             assert all_of(view) == set()

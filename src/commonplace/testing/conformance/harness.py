@@ -40,6 +40,12 @@ class Shelf:
         self.close()
         return self.open(name)
 
+    def now_and_reopened(self, book: Book) -> Iterator[Book]:
+        """The book as it is, then a second handle, then the only one after all were closed."""
+        yield book
+        yield self.open()
+        yield self.reopen()
+
     def close(self) -> None:
         """Close every handle."""
         while self._books:

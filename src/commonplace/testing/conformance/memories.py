@@ -202,7 +202,7 @@ class MemoryConformance(Harness):
         book.remember("already here", id="taken")
         with pytest.raises((InvalidInput, Conflict, NotFound)):
             book.remember(wrong(["good", BAD_ITEMS[name], "also good"]))
-        for view in (book, shelf.reopen()):
+        for view in shelf.now_and_reopened(book):
             assert ids(view.list()) == ["taken"]
             assert all_of(view, "good") == {"taken"}
             assert view.stats().versions == 1
@@ -293,7 +293,7 @@ class MemoryConformance(Harness):
         assert book.get(short.id) == short
         assert all_of(book) == {short.id, kept.id}
         time.sleep(TTL * 1.5)
-        for view in (book, shelf.reopen()):
+        for view in shelf.now_and_reopened(book):
             with pytest.raises(NotFound):
                 view.get(short.id)
             with pytest.raises(NotFound):

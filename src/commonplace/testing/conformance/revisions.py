@@ -35,7 +35,7 @@ class RevisionConformance(Harness):
         second = book.revise("h", "The harbour closes at ten", reason="summer")
         third = book.revise("h", importance=0.9)
         assert [first.version, second.version, third.version] == [1, 2, 3]
-        for view in (book, shelf.reopen()):
+        for view in shelf.now_and_reopened(book):
             assert [view.get("h", version=n) for n in (1, 2, 3)] == [first, second, third]
             assert view.get("h") == third
             history = view.history("h")
@@ -171,7 +171,7 @@ class RevisionConformance(Harness):
         book = shelf.open()
         old = book.remember("Ada likes tea", id="tea", said_at=moment())
         new = book.remember("Ada likes coffee", id="coffee", said_at=moment(9), supersedes=["tea"], reason="she said")
-        for view in (book, shelf.reopen()):
+        for view in shelf.now_and_reopened(book):
             closed = view.get("tea")
             assert (closed.superseded_by, closed.valid_to, closed.content) == ("coffee", moment(9), old.content)
             assert view.get("tea", version=1) == old
