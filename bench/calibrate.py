@@ -112,7 +112,7 @@ def _best(everything: Candidates) -> Candidates:
         lengths=everything.lengths[chosen],
         frequencies=everything.frequencies,
         population=everything.population,
-        mean_length=everything.mean_length,
+        searched=everything.searched,
     )
 
 
@@ -290,7 +290,7 @@ def _blind(each: Asked, background: Background) -> Array:
         lengths=found.lengths,
         frequencies=found.frequencies,
         population=found.population,
-        mean_length=found.mean_length,
+        searched=found.searched,
     )
     return rank.judge(blind, background, each.terms).relevance
 

@@ -94,7 +94,7 @@ def make(
 
     folder.mkdir(parents=True, exist_ok=True)
     rng = np.random.default_rng(seed)
-    texts = list(islice(cycle(given), rows)) if given else _texts(rng, rows)
+    texts = _distinct(given, rows) if given else _texts(rng, rows)
     vectors = _vectors(rng, rows, dimension)
     with (folder / "texts.jsonl").open("w", encoding="utf-8") as out:
         out.writelines(json.dumps(text) + "\n" for text in texts)
@@ -104,6 +104,7 @@ def make(
     np.save(folder / "asked.npy", _unit(near))
     counts = _frequencies(texts)
     asked = [_asked(texts[i], counts, rows) for i in about]
+    asked = [line.split() for line in _distinct([" ".join(words) for words in asked], questions)]
     (folder / "asked.json").write_text(json.dumps(asked), encoding="utf-8")
     return Corpus(folder)
 
@@ -125,6 +126,16 @@ def _text_of(item: Any) -> str:
         if isinstance(item.get(field), str):
             return str(item[field])
     raise SystemExit(f"an item without text, content or memory: {str(item)[:80]}")
+
+
+def _distinct(given: Sequence[str], rows: int) -> list[str]:
+    """As many texts as wanted, no two alike: a look-up by text must find one vector."""
+    seen: Counter[str] = Counter()
+    texts = []
+    for text in islice(cycle(given), rows):
+        seen[text] += 1
+        texts.append(f"{text} {seen[text]}" if seen[text] > 1 else text)
+    return texts
 
 
 def _texts(rng: np.random.Generator, rows: int) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import commonplace
@@ -14,3 +15,9 @@ EMBEDDER = HashEmbedder()
 class TestSqlite(BookConformance):
     def open(self, place: Path) -> commonplace.Book:
         return commonplace.open(place / "book.db", embedder=EMBEDDER)
+
+
+def test_no_test_of_the_suite_hides_another() -> None:
+    subjects = BookConformance.__mro__[1:]
+    names = Counter(name for subject in subjects for name in vars(subject) if name.startswith("test_"))
+    assert [name for name, times in names.items() if times > 1] == []

@@ -163,9 +163,7 @@ def matches(shown: str, printed: str) -> bool:
 
 
 @pytest.fixture
-def reader(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Reader]:
+def reader(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Reader]:
     monkeypatch.chdir(tmp_path)
     for name in [name for name in os.environ if name.startswith("COMMONPLACE_")]:
         monkeypatch.delenv(name)

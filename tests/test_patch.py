@@ -18,9 +18,7 @@ from commonplace.patch import NOWHERE, Change, apply, apply_file, diff, parse
 TEN = "".join(f"line {number}\n" for number in range(1, 11))
 
 
-def patched(
-    patch: str, files: dict[str, str], revisions: dict[str, int] | None = None
-) -> dict[str, str | None]:
+def patched(patch: str, files: dict[str, str], revisions: dict[str, int] | None = None) -> dict[str, str | None]:
     changes = apply(patch, files.get, current=revisions or {})
     return {change.path: change.content for change in changes}
 
@@ -296,8 +294,7 @@ def test_a_file_that_repeats_one_line_is_searched_quickly() -> None:
 
 def test_a_diff_reads_like_any_unified_diff() -> None:
     assert diff(TEN, TEN.replace("line 5\n", ""), "n.md", "n.md") == (
-        "--- a/n.md\n+++ b/n.md\n@@ -2,7 +2,6 @@\n"
-        " line 2\n line 3\n line 4\n-line 5\n line 6\n line 7\n line 8\n"
+        "--- a/n.md\n+++ b/n.md\n@@ -2,7 +2,6 @@\n line 2\n line 3\n line 4\n-line 5\n line 6\n line 7\n line 8\n"
     )
 
 
@@ -352,9 +349,7 @@ def test_a_context_or_removed_line_that_is_not_the_files_makes_the_patch_stale(
 
 
 @given(st.lists(st.integers(0, 1000), min_size=2, max_size=30, unique=True), st.data())
-def test_a_context_line_that_changed_in_the_file_makes_the_patch_stale(
-    numbers: list[int], data: st.DataObject
-) -> None:
+def test_a_context_line_that_changed_in_the_file_makes_the_patch_stale(numbers: list[int], data: st.DataObject) -> None:
     lines = [f"{number}\n" for number in numbers]
     edited = data.draw(st.integers(0, len(lines) - 1))
     patch = diff("".join(lines), "".join([*lines[:edited], "new\n", *lines[edited + 1 :]]), "x", "x")
@@ -375,9 +370,7 @@ def test_lines_added_above_move_the_hunks_of_distinct_lines(old: str, new: str, 
 
 
 @given(TEXTS, TEXTS, st.data())
-def test_a_damaged_patch_raises_one_of_the_two_errors_or_applies(
-    old: str, new: str, data: st.DataObject
-) -> None:
+def test_a_damaged_patch_raises_one_of_the_two_errors_or_applies(old: str, new: str, data: st.DataObject) -> None:
     patch = diff(old, new, data.draw(st.sampled_from(["x", NOWHERE])), "x")
     start, end = sorted(data.draw(st.tuples(*[st.integers(0, len(patch))] * 2)))
     damaged = patch[:start] + data.draw(TEXTS) + patch[end:]
@@ -401,9 +394,7 @@ PAIRS = [
 def git(where: Path, *arguments: str, stdin: str = "") -> str:
     environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
     command = ["git", "-c", "core.autocrlf=false", *arguments]
-    done = subprocess.run(
-        command, cwd=where, input=stdin.encode(), capture_output=True, check=True, env=environment
-    )
+    done = subprocess.run(command, cwd=where, input=stdin.encode(), capture_output=True, check=True, env=environment)
     return done.stdout.decode()
 
 

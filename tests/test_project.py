@@ -71,8 +71,7 @@ def test_every_error_is_documented_as_it_is() -> None:
     documentation = (ROOT / "docs" / "errors.md").read_text("utf-8")
     rows = re.findall(r"^\| `(\w+)` \| `(\w+)` \| (\d+) \| (yes|no) \|", documentation, re.MULTILINE)
     assert {row[0]: row[1:] for row in rows} == {
-        name: (error.code, str(error.status), "yes" if error.retryable else "no")
-        for name, error in ERRORS.items()
+        name: (error.code, str(error.status), "yes" if error.retryable else "no") for name, error in ERRORS.items()
     }
     assert len(rows) == len(ERRORS)
 

@@ -93,9 +93,7 @@ def test_a_narrowed_search_is_exact(path: Path, vectors: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("damage", [b"", b"garbage", None])
-def test_a_damaged_or_missing_segment_changes_no_answer(
-    path: Path, vectors: np.ndarray, damage: bytes | None
-) -> None:
+def test_a_damaged_or_missing_segment_changes_no_answer(path: Path, vectors: np.ndarray, damage: bytes | None) -> None:
     segment = wait_for_segment(path)
     if damage is None:
         segment.unlink()

@@ -45,6 +45,7 @@ from typing import Literal, ParamSpec, TypeVar, overload
 
 from commonplace.book import Book, Memories, Names, Revisions, Vector
 from commonplace.canvas import Canvas
+from commonplace.errors import StoreClosed
 from commonplace.kv import KeyValue
 from commonplace.opening import EmbedderLike
 from commonplace.opening import open as open_book
@@ -79,12 +80,16 @@ class _Threads:
     """Runs blocking calls in worker threads of its own, so that other users of the loop's pool cannot delay them."""
 
     def __init__(self) -> None:
+        self.stopped = False
         self._pool = ThreadPoolExecutor(max_workers=32, thread_name_prefix="commonplace")
 
     async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        if self.stopped:
+            raise StoreClosed("the book was closed")
         return await asyncio.get_running_loop().run_in_executor(self._pool, partial(function, *args, **kwargs))
 
     def stop(self) -> None:
+        self.stopped = True
         self._pool.shutdown(wait=False)
 
 
@@ -176,12 +181,12 @@ def _method(item: ast.FunctionDef) -> list[str]:
         return [*_signature(item, "def", returns=returns), _doc(item), body]
     call = f"self._threads.run({', '.join([f'self._sync.{item.name}', *_argument_list(item)])})"
     if item.name == "close":
-        return [
-            *_signature(item, "async def"),
-            _doc(item),
-            f"        await {call}",
-            "        self._threads.stop()",
+        body = [
+            "        if not self._threads.stopped:",
+            f"            await {call}",
+            "            self._threads.stop()",
         ]
+        return [*_signature(item, "async def"), _doc(item), *body]
     return [*_signature(item, "async def"), _doc(item), f"        return await {call}"]
 
 

@@ -1,63 +1,64 @@
 """commonplace: a shared, persistent memory for AI agents.
 
-    import commonplace
+import commonplace
 
-    book = commonplace.open("team.db")
-    book.remember("We chose FastAPI over Flask because of async support", kind="decision")
-    print(book.recall("which web framework did we pick?").text)
+book = commonplace.open("team.db")
+book.remember("We chose FastAPI over Flask because of async support", kind="decision")
+print(book.recall("which web framework did we pick?").text)
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from commonplace.__about__ import __version__
-from commonplace.book import Book
-from commonplace.errors import (
-    BookTooNew,
-    CommonplaceError,
-    Conflict,
-    DimensionMismatch,
-    EmbedderFailed,
-    EmbedderMismatch,
-    EmbedderUnavailable,
-    InvalidFilter,
-    InvalidInput,
-    InvalidPatch,
-    InvalidText,
-    NotABook,
-    NotFound,
-    StalePatch,
-    StoreBusy,
-    StoreClosed,
-    StoreCorrupt,
-    StoreError,
-    StoreFull,
-    StoreReadOnly,
-    StoreUnavailable,
-    TooLarge,
-)
-from commonplace.opening import open
-from commonplace.settings import Settings
-from commonplace.values import (
-    Check,
-    Draft,
-    Entry,
-    File,
-    Forgotten,
-    Hit,
-    Memory,
-    Message,
-    Page,
-    Recall,
-    Revision,
-    Scope,
-    Score,
-    Stats,
-    Within,
-)
 
 if TYPE_CHECKING:
     from commonplace.aio import AsyncBook, open_async
+    from commonplace.book import Book
+    from commonplace.errors import (
+        BookTooNew,
+        CommonplaceError,
+        Conflict,
+        DimensionMismatch,
+        EmbedderFailed,
+        EmbedderMismatch,
+        EmbedderUnavailable,
+        InvalidFilter,
+        InvalidInput,
+        InvalidPatch,
+        InvalidText,
+        NotABook,
+        NotFound,
+        StalePatch,
+        StoreBusy,
+        StoreClosed,
+        StoreCorrupt,
+        StoreError,
+        StoreFull,
+        StoreReadOnly,
+        StoreUnavailable,
+        TooLarge,
+    )
+    from commonplace.opening import open
     from commonplace.reindexing import reindex
+    from commonplace.settings import Settings
+    from commonplace.values import (
+        Check,
+        Draft,
+        Entry,
+        File,
+        Forgotten,
+        Hit,
+        Memory,
+        Message,
+        Page,
+        Recall,
+        Revision,
+        Scope,
+        Score,
+        Stats,
+        Within,
+    )
 
 __all__ = [
     "AsyncBook",
@@ -106,15 +107,41 @@ __all__ = [
     "reindex",
 ]
 
+_HOMES = {
+    "commonplace.aio": ("AsyncBook", "open_async"),
+    "commonplace.book": ("Book",),
+    "commonplace.opening": ("open",),
+    "commonplace.reindexing": ("reindex",),
+    "commonplace.settings": ("Settings",),
+    "commonplace.values": (
+        "Check",
+        "Draft",
+        "Entry",
+        "File",
+        "Forgotten",
+        "Hit",
+        "Memory",
+        "Message",
+        "Page",
+        "Recall",
+        "Revision",
+        "Scope",
+        "Score",
+        "Stats",
+        "Within",
+    ),
+}
+
 
 def __getattr__(name: str) -> object:
-    """Import what most programs do not need, such as asyncio, only when it is asked for."""
-    if name in ("AsyncBook", "open_async"):
-        from commonplace import aio
+    """Import each name from its home when it is first asked for: `commonplace --help` needs no numpy."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = next((home for home, names in _HOMES.items() if name in names), "commonplace.errors")
+    value: object = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
 
-        return getattr(aio, name)
-    if name == "reindex":
-        from commonplace.reindexing import reindex
 
-        return reindex
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+def __dir__() -> list[str]:
+    return __all__

@@ -17,6 +17,7 @@ from typing import Literal, ParamSpec, TypeVar, overload
 
 from commonplace.book import Book, Memories, Names, Revisions, Vector
 from commonplace.canvas import Canvas
+from commonplace.errors import StoreClosed
 from commonplace.kv import KeyValue
 from commonplace.opening import EmbedderLike
 from commonplace.opening import open as open_book
@@ -51,12 +52,16 @@ class _Threads:
     """Runs blocking calls in worker threads of its own, so that other users of the loop's pool cannot delay them."""
 
     def __init__(self) -> None:
+        self.stopped = False
         self._pool = ThreadPoolExecutor(max_workers=32, thread_name_prefix="commonplace")
 
     async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        if self.stopped:
+            raise StoreClosed("the book was closed")
         return await asyncio.get_running_loop().run_in_executor(self._pool, partial(function, *args, **kwargs))
 
     def stop(self) -> None:
+        self.stopped = True
         self._pool.shutdown(wait=False)
 
 
@@ -490,8 +495,9 @@ class AsyncBook:
 
     async def close(self) -> None:
         """Release the store for every book on it; closing twice is harmless."""
-        await self._threads.run(self._sync.close)
-        self._threads.stop()
+        if not self._threads.stopped:
+            await self._threads.run(self._sync.close)
+            self._threads.stop()
 
     async def __aenter__(self) -> AsyncBook:
         return self

@@ -39,23 +39,24 @@ class Chooser:
     """Picks the candidates that are worth fetching, and keeps what it thought of each."""
 
     background: Background
+    terms: tuple[int, ...]
     threshold: float
     most: int
     judgement: rank.Judgement = field(init=False)
 
     def __call__(self, candidates: Candidates) -> npt.NDArray[np.intp]:
-        self.judgement = rank.judge(candidates, self.background)
+        self.judgement = rank.judge(candidates, self.background, self.terms)
         relevance = self.judgement.relevance
         order = np.argsort(-relevance, kind="stable")[: self.most]
         return order[relevance[order] >= self.threshold]
 
 
-def chooser(request: Request, background: Background) -> Chooser:
+def chooser(request: Request, probe: Probe, background: Background) -> Chooser:
     """The chooser for a request."""
-    return Chooser(background, request.threshold, max(_SPARE * request.k, 20))
+    return Chooser(background, probe.terms, request.threshold, max(_SPARE * request.k, 20))
 
 
-def probe(request: Request, vector: Floats | None, *, depth: int) -> Probe:
+def probe(request: Request, vector: Floats | None, generation: int, *, depth: int) -> Probe:
     """The question as both indexes understand it."""
     selection = request.selection
     past = selection.as_of is not None
@@ -63,6 +64,7 @@ def probe(request: Request, vector: Floats | None, *, depth: int) -> Probe:
         vector=vector,
         terms=analyze.query_terms(request.query),
         depth=max(depth, 2 * request.k),
+        generation=generation,
         # Of the past, the rows alone know what had ended by then.
         now=0 if past else request.now,
         superseded=past or selection.superseded,
@@ -83,9 +85,7 @@ def _hashed(selection: Selection) -> tuple[tuple[Part, tuple[int, ...]], ...]:
     )
     shared = (0,) if within.shared else ()
     return tuple(
-        (part, (*shared, *(trace.name_hash(name) for name in names)))
-        for part, names in parts
-        if names is not None
+        (part, (*shared, *(trace.name_hash(name) for name in names))) for part, names in parts if names is not None
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from types import EllipsisType, TracebackType
@@ -11,13 +12,12 @@ from typing import Literal, overload
 
 from commonplace import asking, checks, drafts, filters, forgetting, listing, portable, revising, times
 from commonplace.canvas import Canvas
-from commonplace.core import Core
+from commonplace.core import Core, Place
 from commonplace.errors import InvalidInput, NotFound
 from commonplace.kv import KeyValue
 from commonplace.recall import rank, receipt
 from commonplace.recall.types import Floats
 from commonplace.store import entries, files, memories, messages, spaces
-from commonplace.store.base import Row, Tx
 from commonplace.store.conditions import Selection, compile_where, is_plain
 from commonplace.transcript import Transcript
 from commonplace.values import (
@@ -43,7 +43,6 @@ from commonplace.values import (
 Memories = list[Memory]
 Revisions = list[Revision]
 Names = list[str]
-Rows = list[Row]
 Vector = Sequence[float] | Floats
 
 
@@ -55,7 +54,7 @@ class Book:
         self._store = core.store
         self._settings = core.settings
         self._name = checks.name(space, "space")
-        self._number: int | None = None
+        self._place = Place(core.store, self._name)
         if self._name.startswith(spaces.RESERVED):
             raise InvalidInput(f"names of spaces do not begin with {spaces.RESERVED!r}")
 
@@ -146,13 +145,9 @@ class Book:
         records = drafts.records(
             wanted, embedder=self._core.embedder, dimension=identity.dimension, settings=self._settings, now=now
         )
-        space = self._space()
-
-
-        def work(tx: Tx) -> Rows:
-            self._core.ensure_generation(tx)
-            return memories.insert(tx, space, records, now=now)
-
+        work = partial(
+            memories.insert, space=self._place.make(), records=records, generation=identity.generation, now=now
+        )
         stored = [memories.decode(row) for row in self._store.write(work)]
         return stored if isinstance(content, (list, tuple)) else stored[0]
 
@@ -192,9 +187,11 @@ class Book:
             selection=selection,
         )
         identity = self._core.identity()
-        probe = asking.probe(request, self._query_vector(query, vector), depth=self._settings.candidates)
-        chooser = asking.chooser(request, identity.background)
-        space = self._space()
+        probe = asking.probe(
+            request, self._query_vector(query, vector), identity.generation, depth=self._settings.candidates
+        )
+        chooser = asking.chooser(request, probe, identity.background)
+        space = self._place.find()
         found = self._store.search(
             space,
             probe,
@@ -207,7 +204,7 @@ class Book:
 
     def get(self, id: str, *, version: int | None = None) -> Memory:
         """The memory as it stands, or as it was at a version; NotFound if there is none."""
-        space, name, now = self._space(), checks.name(id, "id"), times.now()
+        space, name, now = self._place.find(), checks.name(id, "id"), times.now()
         if version is None:
             return memories.decode(self._store.read(lambda tx: memories.current(tx, space, name, now=now)))
         number = checks.count(version, "version", least=1)
@@ -226,15 +223,11 @@ class Book:
         cursor: str | None = None,
     ) -> Page:
         """One page of memories by when they were said; its `cursor` fetches the next page."""
-        selection = self._selection(
-            filter=filter, within=within, kinds=kinds, tags=tags, superseded=superseded
-        )
-        where = compile_where(self._space(), selection, now=times.now())
+        selection = self._selection(filter=filter, within=within, kinds=kinds, tags=tags, superseded=superseded)
+        where = compile_where(self._place.find(), selection, now=times.now())
         newest, after = listing.newest_first(order), listing.after(cursor, order)
         most = checks.count(limit, "limit", least=1, most=10_000)
-        rows = self._store.read(
-            lambda tx: memories.page(tx, where, newest=newest, limit=most + 1, after=after)
-        )
+        rows = self._store.read(lambda tx: memories.page(tx, where, newest=newest, limit=most + 1, after=after))
         return listing.page(rows, most, order)
 
     def revise(
@@ -263,7 +256,7 @@ class Book:
             content=content, kind=kind, tags=tags, metadata=metadata, importance=importance, source=source,
             said_at=said_at, ttl=ttl, text=text, mime=mime, vector=vector, reason=reason,
         )  # fmt: skip
-        space, name, expected = self._space(), checks.name(id, "id"), checks.version(if_version)
+        space, name, expected = self._place.find(), checks.name(id, "id"), checks.version(if_version)
         return revising.revise(self._core, space, name, change, expected)
 
     def forget(
@@ -291,7 +284,7 @@ class Book:
             everything=everything,
         )
         forgetting.ensure_one_way(wanted)
-        space = self._space()
+        space = self._place.find()
         if dry_run:
             return self._store.read(lambda tx: forgetting.preview(tx, space, wanted))
         forgotten = self._store.write(lambda tx: forgetting.forget(tx, space, wanted))
@@ -300,7 +293,7 @@ class Book:
 
     def history(self, id: str) -> Revisions:
         """Every version of a memory, oldest first: what was done, when and why."""
-        space, name, now = self._space(), checks.name(id, "id"), times.now()
+        space, name, now = self._place.find(), checks.name(id, "id"), times.now()
         rows = self._store.read(lambda tx: memories.history(tx, space, name, now=now))
         return [memories.decode_revision(row) for row in rows]
 
@@ -313,7 +306,7 @@ class Book:
             raise InvalidInput(f"unknown signal {signal!r}; known: {', '.join(SIGNALS)}")
         name = checks.text(target, "target", limit=1_000_000)
         ids = receipt.read(name) if name.startswith(receipt.PREFIX) else (checks.name(name, "target"),)
-        space, now = self._space(), times.now()
+        space, now = self._place.find(), times.now()
         touched = self._store.write(lambda tx: memories.feedback(tx, space, ids, signal, now=now))
         if not touched and not name.startswith(receipt.PREFIX):
             raise NotFound(f"no memory with id {target!r} in this space")
@@ -321,34 +314,34 @@ class Book:
 
     def kv(self, namespace: str) -> KeyValue:
         """Plain key-value state under a name."""
-        return KeyValue(self._store, self._space, namespace, self._settings)
+        return KeyValue(self._store, self._place, namespace, self._settings)
 
     def canvas(self, name: str) -> Canvas:
         """Text files that agents write together."""
-        return Canvas(self._store, self._space, name, self._settings)
+        return Canvas(self._store, self._place, name, self._settings)
 
     def transcript(self, session: str) -> Transcript:
         """The messages of one conversation."""
-        return Transcript(self._store, self._space, session, self._settings)
+        return Transcript(self._store, self._place, session, self._settings)
 
     def namespaces(self) -> Names:
         """The key-value namespaces that hold anything."""
-        space = self._space()
+        space = self._place.find()
         return self._store.read(lambda tx: entries.namespaces(tx, space, now=times.now()))
 
     def canvases(self) -> Names:
         """The canvases that hold a file."""
-        space = self._space()
+        space = self._place.find()
         return self._store.read(lambda tx: files.canvases(tx, space))
 
     def transcripts(self) -> Names:
         """The sessions that have a transcript."""
-        space = self._space()
+        space = self._place.find()
         return self._store.read(lambda tx: messages.sessions(tx, space))
 
     def stats(self) -> Stats:
         """How much the space holds, and with what."""
-        space, identity = self._space(), self._core.identity()
+        space, identity = self._place.find(), self._core.identity()
         return self._store.read(lambda tx: listing.stats(tx, space, self._name, identity, self._store))
 
     def check(self, *, deep: bool = False) -> Check:
@@ -359,11 +352,11 @@ class Book:
 
     def export(self, *, vectors: bool = False) -> Iterator[dict[str, Json]]:
         """Everything in the space as JSON-able records that `load` takes back without loss."""
-        return portable.export(self._store, self._space(), self._name, vectors=vectors)
+        yield from portable.export(self._store, self._place.find(), self._name, vectors=vectors)
 
     def load(self, records: Iterable[Mapping[str, Json]]) -> int:
         """Take in what `export` gave, all or nothing; what is there already is left alone. Returns how many."""
-        return portable.load(self._core, self._space(), records)
+        return portable.load(self._core, self._place.make(), records)
 
     def backup(self, path: str | PathLike[str]) -> None:
         """Copy the whole store, every space, to a new file while it is in use."""
@@ -383,13 +376,6 @@ class Book:
 
     def __repr__(self) -> str:
         return f"<Book {self._core.where} space={self._name!r}>"
-
-    def _space(self) -> int:
-        """The space's number, made on first use."""
-        if self._number is None:
-            number = self._store.read(lambda tx: spaces.find(tx, self._name))
-            self._number = number or self._store.write(lambda tx: spaces.number(tx, self._name))
-        return self._number
 
     def _selection(
         self,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from commonplace import checks, patch, times
+from commonplace.core import Place
 from commonplace.errors import Conflict, InvalidInput
 from commonplace.settings import Settings
 from commonplace.store import files
@@ -15,15 +16,13 @@ from commonplace.values import File
 class Canvas:
     """One canvas of a space. Made by `Book.canvas`."""
 
-    def __init__(self, store: Store, space: Callable[[], int], name: str, settings: Settings) -> None:
+    def __init__(self, store: Store, place: Place, name: str, settings: Settings) -> None:
         self._store = store
-        self._space = space
+        self._place = place
         self._name = checks.name(name, "canvas name")
         self._limit = settings.max_content_bytes
 
-    def write(
-        self, path: str, content: str, *, author: str | None = None, if_version: int | None = None
-    ) -> File:
+    def write(self, path: str, content: str, *, author: str | None = None, if_version: int | None = None) -> File:
         """Write a file as its next revision; `if_version=0` only if there is no such file."""
         text = checks.text(content, "content", limit=self._limit)
         return self._put(path, text, author, if_version)
@@ -38,18 +37,18 @@ class Canvas:
 
     def file(self, path: str, revision: int | None = None) -> File:
         """A file with its revision number, time and author."""
-        space, place = self._space(), checked_path(path)
+        space, place = self._place.find(), checked_path(path)
         number = None if revision is None else checks.count(revision, "revision", least=1)
         return self._store.read(lambda tx: files.revision(tx, space, self._name, place, number))
 
     def files(self) -> dict[str, int]:
         """The files that stand and the revision that each is at, by path."""
-        space = self._space()
+        space = self._place.find()
         return self._store.read(lambda tx: files.standing(tx, space, self._name))
 
     def revisions(self, path: str) -> list[File]:
         """Every revision of a file, oldest first."""
-        space, place = self._space(), checked_path(path)
+        space, place = self._place.find(), checked_path(path)
         return self._store.read(lambda tx: files.revisions(tx, space, self._name, place))
 
     def diff(self, path: str, old: int, new: int | None = None) -> str:
@@ -64,13 +63,13 @@ class Canvas:
         StalePatch says which line no longer reads as the patch expects. `if_version` is the revision that
         the patched file must be at, or a mapping of paths to revisions.
         """
-        space = self._space()
+        space = self._place.make()
         checks.text(text, "patch", limit=self._limit)
         signed = checks.optional_name(author, "author")
         return self._store.write(lambda tx: self._applied(tx, space, text, signed, if_version))
 
     def _put(self, path: str, text: str | None, author: str | None, if_version: int | None) -> File:
-        space, place = self._space(), checked_path(path)
+        space, place = self._place.make(), checked_path(path)
         signed, expected = checks.optional_name(author, "author"), checks.version(if_version)
         return self._store.write(
             lambda tx: files.write(
@@ -114,9 +113,7 @@ class Canvas:
         for path, expected in if_version.items():
             current = standing.get(path, 0)
             if current != checks.version(expected):
-                raise Conflict(
-                    f"{path!r} is at revision {current}, not {expected}: read it again", current=current
-                )
+                raise Conflict(f"{path!r} is at revision {current}, not {expected}: read it again", current=current)
 
 
 def checked_path(path: str) -> str:
@@ -124,7 +121,5 @@ def checked_path(path: str) -> str:
     checked = checks.name(path, "path")
     parts = checked.split("/")
     if checked.startswith("/") or any(part in ("", ".", "..") for part in parts) or "\\" in checked:
-        raise InvalidInput(
-            f"path {path!r} must be relative, with forward slashes and no empty, . or .. parts"
-        )
+        raise InvalidInput(f"path {path!r} must be relative, with forward slashes and no empty, . or .. parts")
     return checked

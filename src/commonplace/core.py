@@ -6,10 +6,10 @@ import threading
 
 from commonplace import identity
 from commonplace.embed.base import Embedder
-from commonplace.errors import EmbedderMismatch
 from commonplace.identity import Identity
 from commonplace.settings import Settings
-from commonplace.store.base import Store, Tx
+from commonplace.store import memories, spaces
+from commonplace.store.base import Store, Tx, ensure_generation
 
 
 class Core:
@@ -36,5 +36,25 @@ class Core:
 
     def ensure_generation(self, tx: Tx) -> None:
         """Refuse to mix vectors: another process may have re-embedded the book since it was opened."""
-        if identity.generation(tx) != self.identity().generation:
-            raise EmbedderMismatch(f"{self.where} was re-embedded meanwhile: close it and open it again")
+        ensure_generation(memories.current_generation(tx), self.identity().generation)
+
+
+class Place:
+    """A space by name: reading finds its number, only writing makes one."""
+
+    def __init__(self, store: Store, name: str) -> None:
+        self._store = store
+        self._name = name
+        self._number = 0
+
+    def find(self) -> int:
+        """The space's number; 0, which no space has, while nothing was written to it."""
+        if not self._number:
+            self._number = self._store.read(lambda tx: spaces.find(tx, self._name)) or 0
+        return self._number
+
+    def make(self) -> int:
+        """The space's number, made if it is new."""
+        if not self.find():
+            self._number = self._store.write(lambda tx: spaces.number(tx, self._name))
+        return self._number

@@ -180,11 +180,8 @@ def _operand(field: Field, value: object) -> Scalar:
 
 def _match_type(field: Field, value: Scalar) -> None:
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    wrong = (
-        (field.name in (*TEXT_FIELDS, "tags")
-        and not isinstance(value, (str, type(None))))
-        or (field.name in NUMBER_FIELDS
-        and not number)
+    wrong = (field.name in (*TEXT_FIELDS, "tags") and not isinstance(value, (str, type(None)))) or (
+        field.name in NUMBER_FIELDS and not number
     )
     if wrong:
         expected = "a number" if field.name in NUMBER_FIELDS else "text"

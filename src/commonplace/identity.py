@@ -8,7 +8,7 @@ a loud error, never an empty answer.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -50,12 +50,6 @@ def known(tx: Tx) -> Identity | None:
     return Identity(**{**fields, "background": Background(**fields["background"])})
 
 
-def generation(tx: Tx) -> int:
-    """How often the book's vectors were made anew; 0 while it holds none."""
-    rows = tx.run("SELECT value FROM book WHERE name = 'generation'")
-    return int(rows[0][0]) if rows else 0
-
-
 def adopt(tx: Tx, identity: Identity) -> None:
     """Write down which embedder the book's vectors come from."""
     fields = {
@@ -63,7 +57,7 @@ def adopt(tx: Tx, identity: Identity) -> None:
         "version": identity.version,
         "dimension": identity.dimension,
         "generation": identity.generation,
-        "background": {"mean": identity.background.mean, "deviation": identity.background.deviation},
+        "background": asdict(identity.background),
     }
     rows = {
         "embedder": json.dumps(fields),
@@ -94,7 +88,8 @@ def ensure_same(identity: Identity, embedder: Embedder, where: str) -> None:
     if (identity.name, identity.version) != (embedder.name, embedder.version):
         raise EmbedderMismatch(
             f"{where} was written with embedder {identity.name} {identity.version}, not {embedder.name}"
-            f" {embedder.version}; open it with that one, or re-embed it: commonplace reindex {where}"
+            f" {embedder.version}; open it with that one, or re-embed it: commonplace reindex {where} (with"
+            " --embedder for one that is not the default)"
         )
 
 
@@ -111,7 +106,7 @@ def prove(store: Store, embedder: Embedder, where: str, settings: Settings) -> I
             f"{where} holds vectors of {identity.dimension} numbers, embedder {embedder.name} gives"
             f" {embedder.dimension}; re-embed the book: commonplace reindex {where}"
         )
-    _recall_planted(store, embedder, where)
+    _recall_planted(store, embedder, where, identity.generation)
     return identity
 
 
@@ -123,17 +118,18 @@ def _plant(tx: Tx, identity: Identity, embedder: Embedder, vector: Floats, setti
     now = times.now()
     draft = Draft(content=PLANTED, id=_PLANTED_ID, vector=vector)
     planted = records([draft], embedder=embedder, dimension=identity.dimension, settings=settings, now=now)
-    memories.insert(tx, spaces.number(tx, spaces.PLANTED), planted, now=now)
+    space = spaces.number(tx, spaces.PLANTED)
+    memories.insert(tx, space, planted, generation=identity.generation, now=now)
     return identity
 
 
-def _recall_planted(store: Store, embedder: Embedder, where: str) -> None:
+def _recall_planted(store: Store, embedder: Embedder, where: str, generation: int) -> None:
     vector = embed(embedder, [PLANTED])[0]
     space = store.read(lambda tx: spaces.find(tx, spaces.PLANTED))
     if space is None:
         raise StoreCorrupt(f"{where} has lost its planted memory; restore a backup")
     now = times.now()
-    probe = Probe(vector=vector, terms=(), depth=1, now=now)
+    probe = Probe(vector=vector, terms=(), depth=1, now=now, generation=generation)
     condition = compile_where(space, Selection(), now=now)
     found = store.search(space, probe, condition, _everything, narrow=False, as_of=None)
     if not found.rows:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from commonplace import checks, times
+from commonplace.core import Place
 from commonplace.settings import Settings
 from commonplace.store import entries
 from commonplace.store.base import Store
@@ -14,9 +13,9 @@ from commonplace.values import Entry, Json
 class KeyValue:
     """One namespace of a space's key-value entries. Made by `Book.kv`."""
 
-    def __init__(self, store: Store, space: Callable[[], int], namespace: str, settings: Settings) -> None:
+    def __init__(self, store: Store, place: Place, namespace: str, settings: Settings) -> None:
         self._store = store
-        self._space = space
+        self._place = place
         self._namespace = checks.name(namespace, "namespace")
         self._limit = settings.max_content_bytes
 
@@ -27,14 +26,12 @@ class KeyValue:
 
     def entry(self, key: str) -> Entry | None:
         """The value with its version and times; None if nothing stands there."""
-        space, name = self._space(), checks.name(key, "key")
+        space, name = self._place.find(), checks.name(key, "key")
         return self._store.read(lambda tx: entries.get(tx, space, self._namespace, name, now=times.now()))
 
-    def set(
-        self, key: str, value: Json, *, ttl: float | None = None, if_version: int | None = None
-    ) -> Entry:
+    def set(self, key: str, value: Json, *, ttl: float | None = None, if_version: int | None = None) -> Entry:
         """Set a value; when this returns it is on disk. `if_version=0` sets it only if nothing stands there."""
-        space, name, now = self._space(), checks.name(key, "key"), times.now()
+        space, name, now = self._place.make(), checks.name(key, "key"), times.now()
         text = checks.json_text(value, "value", limit=self._limit)
         expires, expected = times.until(now, ttl), checks.version(if_version)
         version = self._store.write(
@@ -46,28 +43,24 @@ class KeyValue:
 
     def delete(self, key: str, *, if_version: int | None = None) -> bool:
         """Delete a value; False if nothing stood there."""
-        space, name, expected = self._space(), checks.name(key, "key"), checks.version(if_version)
+        space, name, expected = self._place.make(), checks.name(key, "key"), checks.version(if_version)
         return self._store.write(
             lambda tx: entries.remove(tx, space, self._namespace, name, now=times.now(), if_version=expected)
         )
 
     def keys(self, prefix: str = "") -> list[str]:
         """The keys that stand, sorted; with `prefix` only those that begin with it."""
-        space, begins = self._space(), checks.text(prefix, "prefix", limit=512)
-        return self._store.read(
-            lambda tx: entries.keys(tx, space, self._namespace, prefix=begins, now=times.now())
-        )
+        space, begins = self._place.find(), checks.text(prefix, "prefix", limit=512)
+        return self._store.read(lambda tx: entries.keys(tx, space, self._namespace, prefix=begins, now=times.now()))
 
     def append(self, key: str, *items: Json) -> Entry:
         """Add items to the end of a list in one step, making the list if nothing stands there.
 
         Concurrent appends are all kept; a time to live that was set stays.
         """
-        space, name = self._space(), checks.name(key, "key")
+        space, name = self._place.make(), checks.name(key, "key")
         for item in items:
             checks.json_text(item, "item", limit=self._limit)
         return self._store.write(
-            lambda tx: entries.append(
-                tx, space, self._namespace, name, items, now=times.now(), limit=self._limit
-            )
+            lambda tx: entries.append(tx, space, self._namespace, name, items, now=times.now(), limit=self._limit)
         )

@@ -151,9 +151,7 @@ def diff(old: str, new: str, old_name: str, new_name: str) -> str:
 # --- applying ---------------------------------------------------------------------------------------
 
 
-def _changes(
-    file: FilePatch, read: Callable[[str], str | None], revision: Callable[[str], int]
-) -> Iterator[Change]:
+def _changes(file: FilePatch, read: Callable[[str], str | None], revision: Callable[[str], int]) -> Iterator[Change]:
     if file.new is not None and file.new != file.old and read(file.new) is not None:
         raise StalePatch(
             f"{_quoted(file.new)} already exists, but the patch makes it as a new file; read it and change "
@@ -170,9 +168,7 @@ def _changes(
         yield Change(path=file.new, content=after)
 
 
-def _after(
-    file: FilePatch, path: str, read: Callable[[str], str | None], revision: Callable[[str], int]
-) -> str:
+def _after(file: FilePatch, path: str, read: Callable[[str], str | None], revision: Callable[[str], int]) -> str:
     content = read(path)
     if content is None:
         raise StalePatch(
@@ -418,8 +414,7 @@ def _header(cursor: _Cursor) -> _Header:
         return _names(cursor)
     if cursor.starts("@@"):
         raise InvalidPatch(
-            f"line {cursor.number} of the patch is a hunk without a file; write `--- a/PATH` and "
-            "`+++ b/PATH` above it"
+            f"line {cursor.number} of the patch is a hunk without a file; write `--- a/PATH` and `+++ b/PATH` above it"
         )
     if cursor.peek() is None:
         raise InvalidPatch("the patch ends where `--- a/PATH` and `+++ b/PATH` should stand")
@@ -454,9 +449,7 @@ def _git(cursor: _Cursor) -> _Header:
 def _said(names: str, details: Mapping[str, str], number: int) -> _Header | None:
     """The names as git's extended header gives them, None if it leaves them to --- and +++."""
     if refused := details.keys() & {"copy from", "copy to", "Binary files", "GIT binary patch"}:
-        raise InvalidPatch(
-            f"line {number} of the patch: {min(refused)!r} cannot be applied; only text changes can"
-        )
+        raise InvalidPatch(f"line {number} of the patch: {min(refused)!r} cannot be applied; only text changes can")
     if "rename from" in details and "rename to" in details:
         old, new = _unquoted(details["rename from"]), _unquoted(details["rename to"])
         if old == new or not old or not new:
@@ -475,9 +468,7 @@ def _git_name(names: str, number: int) -> str:
     middle = len(names) // 2
     old, new = _unprefixed(_unquoted(names[:middle]), _unquoted(names[middle + 1 :]))
     if not old or old != new or names[middle] != " ":
-        raise InvalidPatch(
-            f"line {number} of the patch: `diff --git` should name one path twice: {_quoted(names)}"
-        )
+        raise InvalidPatch(f"line {number} of the patch: `diff --git` should name one path twice: {_quoted(names)}")
     return old
 
 

@@ -162,9 +162,7 @@ def load(core: Core, space: int, records: Iterable[Mapping[str, Json]]) -> int:
     def work(tx: Tx) -> int:
         core.ensure_generation(tx)
         restored = [
-            memories.restore(
-                tx, space, record, version=old.version, action=old.action, recorded_at=old.recorded_at
-            )
+            memories.restore(tx, space, record, version=old.version, action=old.action, recorded_at=old.recorded_at)
             for old, record in zip(versions, embedded, strict=True)
         ]
         return sum(restored) + sum(restore(tx, space) for restore in others)
@@ -238,9 +236,7 @@ def _read_file(core: Core, record: Mapping[str, Any]) -> _Restore:
     row = (
         checked_path(record["path"]),
         checks.count(record["revision"], "revision", least=1),
-        None
-        if content is None
-        else checks.text(content, "content", limit=core.settings.max_content_bytes),
+        None if content is None else checks.text(content, "content", limit=core.settings.max_content_bytes),
         _micros(record["at"]),
         checks.optional_name(record["author"], "author"),
     )

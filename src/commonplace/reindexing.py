@@ -17,7 +17,7 @@ from commonplace.embed.base import Embedder
 from commonplace.opening import EmbedderLike, open_store
 from commonplace.settings import Settings
 from commonplace.store import trace, traces
-from commonplace.store.base import Store, Tx
+from commonplace.store.base import Row, Store, Tx
 
 Progress = Callable[[int, int], None]
 
@@ -30,7 +30,7 @@ def reindex(
     progress: Progress | None = None,
     settings: Settings | None = None,
 ) -> int:
-    """Embed every version of every memory anew and return how many; run again, it goes on where it stopped.
+    """Embed and analyse every version of every memory anew and return how many; run again, it goes on where it stopped.
 
     `progress` is called with how many are done and how many there are. Vectors that callers gave
     themselves are replaced by the embedder's, too.
@@ -67,12 +67,11 @@ def _gather(store: Store, embedder: Embedder, batch: int, progress: Progress) ->
         _embed_batch(store, embedder, rows)
 
 
-def _embed_batch(store: Store, embedder: Embedder, rows: list[tuple[int, int, str]]) -> None:
-    texts = [text for _, _, text in rows if text.strip()]
-    vectors = iter(drafts.embed(embedder, texts))
+def _embed_batch(store: Store, embedder: Embedder, rows: list[Row]) -> None:
+    vectors = iter(drafts.embed(embedder, [text for _, _, text, _ in rows if text.strip()]))
     new = [
-        (seq, space, trace.half(next(vectors)) if text.strip() else None)
-        for seq, space, text in rows
+        (seq, space, trace.half(next(vectors)) if text.strip() else None, trace.terms(text, json.loads(tags)))
+        for seq, space, text, tags in rows
     ]
     store.write(lambda tx: traces.keep_reembedded(tx, new))
 

@@ -14,7 +14,7 @@ class Settings:
 
     durability: Durability = "full"
     """`full`: on disk when a call returns, also after a power cut. `normal`: survives a killed
-    process, but a power cut may drop the last commits (about a third cheaper for single writes)."""
+    process, but a power cut may drop the last commits; single writes do not wait for the disk."""
 
     busy_timeout: float = 60.0
     """Seconds that a write waits for other processes before it raises StoreBusy."""

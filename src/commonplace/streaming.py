@@ -10,9 +10,7 @@ T = TypeVar("T")
 _BATCH = 200
 
 
-async def stream(
-    run: Callable[[Callable[[], list[T]]], Awaitable[list[T]]], items: Iterator[T]
-) -> AsyncIterator[T]:
+async def stream(run: Callable[[Callable[[], list[T]]], Awaitable[list[T]]], items: Iterator[T]) -> AsyncIterator[T]:
     """Yield every item; a hop between threads is paid once for a batch."""
     while batch := await run(lambda: list(islice(items, _BATCH))):
         for item in batch:

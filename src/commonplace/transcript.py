@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
 from commonplace import checks, times
+from commonplace.core import Place
 from commonplace.errors import InvalidInput
 from commonplace.settings import Settings
 from commonplace.store import messages
@@ -19,9 +20,9 @@ _FIELDS = {"content", "role", "name", "said_at", "metadata"}
 class Transcript:
     """The messages of one session of a space. Made by `Book.transcript`."""
 
-    def __init__(self, store: Store, space: Callable[[], int], session: str, settings: Settings) -> None:
+    def __init__(self, store: Store, place: Place, session: str, settings: Settings) -> None:
         self._store = store
-        self._space = space
+        self._place = place
         self._session = checks.name(session, "session")
         self._limit = settings.max_text_bytes
 
@@ -53,15 +54,15 @@ class Transcript:
 
     def tail(self, n: int = 20) -> list[Message]:
         """The last `n` messages, oldest first."""
-        space, most = self._space(), checks.count(n, "n")
+        space, most = self._place.find(), checks.count(n, "n")
         return self._store.read(lambda tx: messages.tail(tx, space, self._session, most))
 
     def _after(self, number: int, limit: int | None) -> list[Message]:
-        space, most = self._space(), None if limit is None else checks.count(limit, "limit")
+        space, most = self._place.find(), None if limit is None else checks.count(limit, "limit")
         return self._store.read(lambda tx: messages.after(tx, space, self._session, number, most))
 
     def _write(self, lines: list[messages.Line]) -> list[Message]:
-        space, now = self._space(), times.now()
+        space, now = self._place.make(), times.now()
         return self._store.write(lambda tx: messages.append(tx, space, self._session, lines, now=now))
 
     def _from_mapping(self, line: Mapping[str, object], now: int) -> messages.Line:
@@ -70,9 +71,7 @@ class Transcript:
                 f"a message is a mapping with content and perhaps role, name, said_at, metadata, not {line!r}"
             )
         values: dict[str, Any] = {"role": "user", "name": None, "said_at": None, "metadata": None, **line}
-        return self._line(
-            values["content"], values["role"], values["name"], values["said_at"], values["metadata"], now
-        )
+        return self._line(values["content"], values["role"], values["name"], values["said_at"], values["metadata"], now)
 
     def _line(
         self,

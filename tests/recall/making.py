@@ -30,7 +30,7 @@ def candidates(
         lengths=lengths,
         frequencies=(counts > 0).sum(axis=0).astype(np.int64),
         population=population if population is not None else len(texts),
-        mean_length=float(lengths.mean()) if len(texts) else 0.0,
+        searched=population if population is not None else len(texts),
     )
 
 

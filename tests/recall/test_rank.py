@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -96,7 +97,7 @@ def test_the_same_evidence_counts_less_among_many_memories() -> None:
 
 def test_looking_through_a_few_of_many_memories_is_like_a_small_book() -> None:
     many = candidates("flask", ["we use flask"], [0.3], population=100_000)
-    assert judge(many, PLAIN, searched=3).relevance[0] > judge(many, PLAIN).relevance[0]
+    assert judge(replace(many, searched=3), PLAIN).relevance[0] > judge(many, PLAIN).relevance[0]
 
 
 def test_a_plain_answer_is_found_among_a_hundred_thousand() -> None:
@@ -136,7 +137,7 @@ def test_a_candidate_is_judged_alone() -> None:
         lengths=both.lengths[:1],
         frequencies=both.frequencies,
         population=both.population,
-        mean_length=both.mean_length,
+        searched=both.searched,
     )
     assert judge(first, PLAIN).relevance[0] == judge(both, PLAIN).relevance[0]
 

@@ -128,7 +128,7 @@ def _open(path: Path, threads: int) -> Any:  # onnxruntime has no types
     try:
         onnxruntime: Any = import_module("onnxruntime")
     except ImportError as error:
-        message = f"this embedder needs the package onnxruntime ({error}); pip install \"commonplace[onnx]\""
+        message = f'this embedder needs the package onnxruntime ({error}); pip install "commonplace[onnx]"'
         raise EmbedderUnavailable(message) from error
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads

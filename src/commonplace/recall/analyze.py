@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import Stemmer  # type: ignore[import-not-found]  # a C extension without type stubs
 
-from commonplace.recall.lexicon import ASKING, COMMON, EMPTY
+from commonplace.recall.lexicon import ASKING, COMMON, EMPTY, SAME
 
 # A word may hold connectors inside (user_id, v1.2, gpt-4, don't, 1,200) and end in ++ or # (C++, C#).
 # Marks of Indic and South-East Asian scripts are no \w, yet belong to their words.
@@ -176,7 +176,7 @@ def _uncontracted(word: str) -> str:
 
 def _hash(word: str) -> int:
     with _stemming:  # a stemmer keeps state while it works
-        stem = _stemmer.stemWord(word)
+        stem = _stemmer.stemWord(SAME.get(word, word))
     return zlib.crc32(stem.encode("utf-8", "surrogatepass"))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 _EMPTY = """
     a about above after again against all also am an and any anyone anything are as at be because been
     before being below between both but by ca can could did do does doing done down during each either
@@ -59,3 +61,16 @@ ASKING = frozenset(_ASKING.split())
 COMMON = frozenset(_COMMON.split())
 """Words that occur in texts about anything, so that sharing one is weak evidence: a small space cannot tell
 by itself that they are common."""
+
+_SAME = """
+    choose: chose chosen chooses choosing choice pick picks picked picking select selects selected selecting opt opted
+    buy: bought    bring: brought    build: built    catch: caught    drive: drove driven    eat: ate eaten
+    fly: flew flown    forget: forgot forgotten    grow: grew grown    keep: kept    learn: learnt    leave: left
+    lose: lost    meet: met    pay: paid    run: ran    sell: sold    send: sent    sing: sang sung    sleep: slept
+    speak: spoke spoken    spend: spent    swim: swam swum    teach: taught    throw: threw thrown    wear: wore worn
+    win: won    write: wrote written    child: children    person: people    foot: feet    mouse: mice    tooth: teeth
+"""
+
+SAME = {form: word for word, forms in re.findall(r"(\w+):((?:\s+\w+(?!:)\b)*)", _SAME) for form in forms.split()}
+"""Forms that no stemmer brings together: irregular ones, and the words by which people report a decision and ask
+for it, which are seldom the same."""

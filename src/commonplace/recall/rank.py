@@ -50,18 +50,16 @@ def judge(
     candidates: Candidates,
     background: Background,
     terms: Sequence[int] = (),
-    *,
-    searched: int | None = None,
 ) -> Judgement:
     """Judge every candidate by itself: the rest of the list changes nothing.
 
     `terms` are the question's, in the order of the candidates' counts: with them, words that are common
-    everywhere count less. `searched` is the number of memories looked through, when it was not the space.
+    everywhere count less.
     """
     common = analyze.common(terms) if len(terms) == candidates.counts.shape[1] else None
     wording = words.score(candidates, common)
     meaning = _meaning(candidates, background)
-    evidence = _standing(candidates, common, searched) + WORDS * wording.share
+    evidence = _standing(candidates, common) + WORDS * wording.share
     if candidates.cosines.any():
         evidence += MEANING * meaning
     else:
@@ -79,10 +77,10 @@ def _meaning(candidates: Candidates, background: Background) -> Floats:
     return meaning
 
 
-def _standing(candidates: Candidates, common: words.Bools | None, searched: int | None) -> float:
+def _standing(candidates: Candidates, common: words.Bools | None) -> float:
     """Give the log-odds that hold before any candidate is looked at."""
     population = candidates.population
-    crowd = float(np.log(max(population if searched is None else searched, 1)))
+    crowd = float(np.log(max(candidates.searched, 1)))
     if not len(candidates.frequencies):
         return BIAS + CROWD * crowd
     rarity = words.weights(candidates.frequencies, population, common)

@@ -31,6 +31,8 @@ class Probe:
     """Parts of the scope and the hashes of the names to search in each."""
     labels: tuple[int, ...] = ()
     """Hashes of the tags that a memory must all have."""
+    generation: int = 0
+    """Which re-embedding of the book the vector belongs to."""
     superseded: bool = False
     """Whether memories that a newer one replaced are candidates too."""
 
@@ -50,4 +52,5 @@ class Candidates:
     """In how many memories of the space each query term occurs."""
     population: int
     """How many memories the space holds."""
-    mean_length: float
+    searched: int
+    """How many of them the search was about, after everything that narrowed it."""

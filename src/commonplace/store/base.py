@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from commonplace.errors import EmbedderMismatch
 from commonplace.recall.types import Candidates, Floats, Ints, Probe
 from commonplace.values import Check
 
@@ -26,7 +27,8 @@ class Tx(Protocol):
     def run(self, sql: str, params: Params = ...) -> list[Row]:
         """Run one statement and return all of its rows."""
 
-    def many(self, sql: str, rows: Iterable[Params]) -> None:
+    @property
+    def many(self) -> Callable[[str, Iterable[Params]], object]:
         """Run one statement for each set of parameters."""
 
     def take(self, count: int) -> int:
@@ -51,6 +53,12 @@ class Found:
     rows: list[Row]
     uses: dict[str, Row]
     vectors: Floats
+
+
+def ensure_generation(found: int, expected: int) -> None:
+    """Refuse to mix vectors: another process may have re-embedded the book since it was opened."""
+    if found != expected:
+        raise EmbedderMismatch("the book was re-embedded meanwhile: close it and open it again")
 
 
 Choose = Callable[[Candidates], npt.NDArray[np.intp]]

@@ -12,6 +12,7 @@ from commonplace.values import Kind, Within
 _COLUMNS = {"user": "scope_user", "agent": "scope_agent", "session": "scope_session", "updated_at": "recorded_at"}
 _COMPARED = {"$eq": "=", "$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
 
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
     """Which memories of a space are meant; by default all that are current."""
@@ -23,6 +24,7 @@ class Selection:
     superseded: bool = False
     expired: bool = False
     as_of: int | None = None
+
 
 def compile_where(space: int, selection: Selection, *, now: int) -> Where:
     """The condition on table `m` that holds for exactly the selected memories."""
@@ -36,6 +38,7 @@ def compile_where(space: int, selection: Selection, *, now: int) -> Where:
     parts.append(out.compile(selection.filter))
     return Where(sql=" AND ".join(part for part in parts if part != "TRUE"), params=out.params)
 
+
 def _when(selection: Selection, out: _Compiler) -> list[str]:
     if selection.as_of is None:
         parts = ["m.ended_at IS NULL"]
@@ -48,7 +51,8 @@ def _when(selection: Selection, out: _Compiler) -> list[str]:
         "(m.ended_at IS NULL OR m.ended_at > :as_of)",
         "(m.expires_at IS NULL OR m.expires_at > :as_of)",
     ]
-    return parts if selection.superseded else [*parts, "(m.valid_to IS NULL OR m.valid_to > :as_of)"]
+    return parts if selection.superseded else [*parts, "m.valid_to IS NULL"]
+
 
 def _within(within: Within, out: _Compiler) -> list[str]:
     parts = []
@@ -61,6 +65,7 @@ def _within(within: Within, out: _Compiler) -> list[str]:
             shared = f" OR m.{column} IS NULL" if within.shared else ""
             parts.append(f"(m.{column} IN ({out.binds(names)}){shared})")
     return parts
+
 
 @dataclass(slots=True)
 class _Compiler:
@@ -160,11 +165,14 @@ class _Compiler:
         is_list = f"coalesce(json_type(m.metadata, {path}), '') = 'array'"
         return f"({is_list} AND EXISTS (SELECT 1 FROM json_each(m.metadata, {path}) e WHERE {match}))"
 
+
 def _joined(word: str, parts: list[str], when_empty: str) -> str:
     return f"({word.join(parts)})" if parts else when_empty
 
+
 def _json_path(field: Field) -> str:
     return "$" + "".join(f".{json.dumps(part, ensure_ascii=False)}" for part in field.path)
+
 
 def is_plain(selection: Selection) -> bool:
     """Whether the mirror narrows by this selection on its own: kinds, tags and scopes of the present."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -28,27 +28,25 @@ APPLICATION = 0x434D4E50
 """`PRAGMA application_id` of a book: "CMNP"."""
 
 
+_TAKE = "UPDATE counter SET value = value + :count WHERE name = 'seq' RETURNING value"
+
+
 class Connection:
     """A Tx on one SQLite connection; its owner opens and closes the transactions."""
 
-    __slots__ = ("_execute", "_many", "raw")
+    __slots__ = ("_execute", "many", "raw")
 
     def __init__(self, raw: apsw.Connection) -> None:
         self.raw = raw
         self._execute = raw.execute
-        self._many = raw.executemany
+        self.many = raw.executemany
 
     def run(self, sql: str, params: Params | None = None) -> list[Row]:
         return self._execute(sql, params).fetchall()
 
-    def many(self, sql: str, rows: Iterable[Params]) -> None:
-        self._many(sql, rows)
-
     def take(self, count: int) -> int:
         # SQLite has one writer at a time, so the order of these numbers is the order of the commits.
-        last = self.run(
-            "UPDATE counter SET value = value + :count WHERE name = 'seq' RETURNING value", {"count": count}
-        )
+        last: list[Row] = self._execute(_TAKE, {"count": count}).fetchall()
         return int(last[0][0]) - count + 1
 
 
@@ -59,14 +57,18 @@ def connect(path: Path, settings: Settings) -> Connection:
     raw.set_busy_handler(patience(settings.busy_timeout))
     try:
         with explained(path):
-            _prepare(raw, settings)
+            _prepare(raw, path, settings)
     except CommonplaceError:
         raw.close()
         raise
     return Connection(raw)
 
 
-def _prepare(raw: apsw.Connection, settings: Settings) -> None:
+def _prepare(raw: apsw.Connection, path: Path, settings: Settings) -> None:
+    # Before anything is changed: another program's file must stay as it is.
+    ours = raw.pragma("application_id") == APPLICATION
+    if not ours and raw.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall():
+        raise NotABook(f"{path} is a database of another program, not a commonplace book")
     # WAL is a property of the file; asking for it again on a WAL file changes nothing, and a
     # read-only file must stay usable, so it is set only where it is missing.
     if raw.pragma("journal_mode") != "wal" and not raw.readonly("main"):
@@ -134,9 +136,7 @@ def translate(error: apsw.Error, path: Path) -> StoreError:
     if isinstance(error, apsw.NotADBError):
         return NotABook(f"{path} is not a commonplace book: the file is no SQLite database")
     if isinstance(error, apsw.CantOpenError):
-        return StoreUnavailable(
-            f"{path} cannot be opened: {error}; check that its directory exists and is writable"
-        )
+        return StoreUnavailable(f"{path} cannot be opened: {error}; check that its directory exists and is writable")
     if isinstance(error, apsw.CorruptError):
         return StoreCorrupt(f"{path} is damaged ({error}); run `commonplace check` and restore a backup")
     return StoreError(f"SQLite could not finish on {path}: {error}")

@@ -53,9 +53,7 @@ def put(
     row = _row(tx, space, namespace, key)
     standing = row[2] if row is not None and _stands(row, now) else 0
     if if_version is not None and if_version != standing:
-        raise Conflict(
-            f"{namespace}/{key} is at version {standing}, not {if_version}: read it again", current=standing
-        )
+        raise Conflict(f"{namespace}/{key} is at version {standing}, not {if_version}: read it again", current=standing)
     version = (row[2] if row is not None else 0) + 1
     place: Params = {"space": space, "namespace": namespace, "key": key}
     tx.run(_PUT, {**place, "version": version, "value": value, "now": now, "expires": expires})
@@ -70,9 +68,7 @@ def remove(tx: Tx, space: int, namespace: str, key: str, *, now: int, if_version
     return True
 
 
-def append(
-    tx: Tx, space: int, namespace: str, key: str, items: Sequence[Json], *, now: int, limit: int
-) -> Entry:
+def append(tx: Tx, space: int, namespace: str, key: str, items: Sequence[Json], *, now: int, limit: int) -> Entry:
     """Add items to the end of a list, making it if it is not there; nothing of a concurrent append is lost."""
     row = _row(tx, space, namespace, key)
     standing = row is not None and _stands(row, now)

@@ -15,7 +15,7 @@ from commonplace import times
 from commonplace.errors import Conflict, NotFound
 from commonplace.recall.types import Ints
 from commonplace.store import trace
-from commonplace.store.base import Params, Row, Tx, Where
+from commonplace.store.base import Params, Row, Tx, Where, ensure_generation
 from commonplace.values import Content, Kind, Memory, Revision, Scope
 
 COLUMNS = (
@@ -27,9 +27,7 @@ _NAMES = [name.strip() for name in COLUMNS.split(",")]
 _FROM_M = ", ".join(f"m.{name}" for name in _NAMES)
 
 _INSERT = f"INSERT INTO memory (space, {COLUMNS}) VALUES (:space, {', '.join(':' + name for name in _NAMES)})"
-_INSERT_TRACE = (
-    "INSERT INTO trace (seq, space, head, vector, terms) VALUES (:seq, :space, :head, :vector, :terms)"
-)
+_INSERT_TRACE = "INSERT INTO trace (seq, space, head, vector, terms) VALUES (:seq, :space, :head, :vector, :terms)"
 _INSERT_TAG = "INSERT INTO tag (space, tag, seq) VALUES (:space, :tag, :seq)"
 _CURRENT = f"SELECT {COLUMNS} FROM memory WHERE space = :space AND id = :id AND ended_at IS NULL"
 _VERSION = f"SELECT {COLUMNS} FROM memory WHERE space = :space AND id = :id AND version = :version"
@@ -71,11 +69,12 @@ class Record:
     supersedes: tuple[str, ...] = ()
 
 
-def insert(tx: Tx, space: int, records: Sequence[Record], *, now: int) -> list[Row]:
+def insert(tx: Tx, space: int, records: Sequence[Record], *, generation: int, now: int) -> list[Row]:
     """Store each record as version 1 of a new memory, and close the memories that it supersedes.
 
     What has expired is swept away on the occasion, a little at a time.
     """
+    ensure_generation(current_generation(tx), generation)
     _sweep(tx, space, now)
     _ensure_free(tx, space, [record.id for record in records if record.named], now)
     rows = _append(tx, space, records, [1] * len(records), "remembered", now=now)
@@ -83,6 +82,12 @@ def insert(tx: Tx, space: int, records: Sequence[Record], *, now: int) -> list[R
         for old in record.supersedes:
             _close(tx, space, old, by=record, now=now)
     return rows
+
+
+def current_generation(tx: Tx) -> int:
+    """How often the book's vectors were made anew; 0 while it holds none."""
+    rows = tx.run("SELECT value FROM book WHERE name = 'generation'")
+    return int(rows[0][0]) if rows else 0
 
 
 def _ensure_free(tx: Tx, space: int, ids: Sequence[str], now: int) -> None:
@@ -110,9 +115,7 @@ def current(tx: Tx, space: int, id: str, *, now: int, if_version: int | None = N
     if not rows or _expired(rows[0], now):
         raise NotFound(f"no memory with id {id!r} in this space")
     if if_version is not None and rows[0][2] != if_version:
-        raise Conflict(
-            f"memory {id!r} is at version {rows[0][2]}, not {if_version}: read it again", current=rows[0][2]
-        )
+        raise Conflict(f"memory {id!r} is at version {rows[0][2]}, not {if_version}: read it again", current=rows[0][2])
     return rows[0]
 
 
@@ -167,9 +170,7 @@ def select_seqs(tx: Tx, where: Where) -> Ints:
     return np.sort(np.fromiter((row[0] for row in rows), np.int64, len(rows)))
 
 
-def fetch(
-    tx: Tx, seqs: Ints, picked: npt.NDArray[np.intp], where: Where
-) -> tuple[Ints, list[Row], dict[str, Row]]:
+def fetch(tx: Tx, seqs: Ints, picked: npt.NDArray[np.intp], where: Where) -> tuple[Ints, list[Row], dict[str, Row]]:
     """The picked candidates' rows in their order, less those for which the condition does not hold."""
     if not len(picked):
         return np.empty(0, np.int64), [], {}
@@ -228,9 +229,7 @@ def _sweep(tx: Tx, space: int, now: int) -> None:
         forget(tx, space, [row[0] for row in expired])
 
 
-def restore(
-    tx: Tx, space: int, record: Record, *, version: int, action: str, recorded_at: int
-) -> bool:
+def restore(tx: Tx, space: int, record: Record, *, version: int, action: str, recorded_at: int) -> bool:
     """Put back one version of a memory as it was; False if it is there already. Versions come in order."""
     latest = tx.run(_LATEST, {"space": space, "id": record.id})[0][0]
     if latest is not None and latest >= version:

@@ -16,10 +16,11 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from commonplace.recall.analyze import common
 from commonplace.recall.types import Candidates, Floats, Ints, Probe
-from commonplace.recall.words import K1, B, weights
+from commonplace.recall.words import K1, damping, weights
 from commonplace.settings import Settings
-from commonplace.store.base import Row, Tx
+from commonplace.store.base import Row, Tx, ensure_generation
 from commonplace.store.postings import Counts, Documents, Postings, Tail, unpack
 from commonplace.store.trace import FOREVER, HEAD
 from commonplace.store.vectors import Column, Vectors, column
@@ -31,8 +32,9 @@ _TRACES = """SELECT seq, head, vector, terms FROM trace
     WHERE space = :space AND seq > :seq AND seq NOT IN (SELECT was FROM ended WHERE space = :space)
     ORDER BY seq LIMIT :limit"""
 _COUNT = "SELECT count(*) FROM trace WHERE space = :space"
-_STATE = """SELECT s.epoch, c.value, (SELECT value FROM book WHERE name = 'dimension')
-    FROM space s, counter c WHERE s.number = :space AND c.name = 'seq'"""
+_STATE = """SELECT coalesce((SELECT epoch FROM space WHERE number = :space), 0),
+    (SELECT value FROM counter WHERE name = 'seq'), (SELECT value FROM book WHERE name = 'dimension'),
+    (SELECT value FROM book WHERE name = 'generation')"""
 _BATCH = 20_000
 _ENDED = "SELECT was FROM ended WHERE space = :space AND seq > :seq"
 _TRACES_AS_OF = """SELECT t.seq, t.head, t.vector, t.terms FROM trace t JOIN memory m ON m.seq = t.seq
@@ -65,7 +67,6 @@ class View:
     current: Mask
     """Alive, and not closed by a newer memory: what word statistics are taken from."""
     population: int
-    mean_length: float
     expiring: bool
     """Whether any document has a time to live, so that most searches need not look."""
 
@@ -87,7 +88,7 @@ class View:
             lengths=self.lengths.array[chosen],
             frequencies=np.array(frequencies, np.int64),
             population=self.population,
-            mean_length=self.mean_length,
+            searched=self.population if admitted is None else int(np.count_nonzero(admitted)),
         )
 
     def rows(self, seqs: Ints) -> Floats:
@@ -145,15 +146,13 @@ class View:
         best = _best(self.vectors.scan(probe.vector, later), probe.depth)
         return np.concatenate([near, later[best]])
 
-    def _by_words(
-        self, probe: Probe, admitted: Mask | None, postings: list[Found], frequencies: list[int]
-    ) -> Ints:
+    def _by_words(self, probe: Probe, admitted: Mask | None, postings: list[Found], frequencies: list[int]) -> Ints:
         scores = np.zeros(self.seqs.count, np.float32)
-        rarity = weights(np.array(frequencies, np.int64), self.population)
+        rarity = weights(np.array(frequencies, np.int64), self.population, common(probe.terms))
         for found, weight in zip(postings, rarity, strict=True):
             for documents, counts in found:
-                damping = K1 * (1 - B + B * self.lengths.array[documents] / max(self.mean_length, 1.0))
-                scores[documents] += weight * (counts * np.float32(K1 + 1) / (counts + damping))
+                damped = damping(self.lengths.array[documents])
+                scores[documents] += weight * (counts * np.float32(K1 + 1) / (counts + damped))
         holders = scores > 0
         among = np.flatnonzero(holders if admitted is None else holders & admitted)
         return among[_best(scores[among], probe.depth)]
@@ -190,9 +189,10 @@ class Mirrors:
         # One more for each space, so that loading a large one does not hold up the others.
         self._space_locks: defaultdict[int, threading.Lock] = defaultdict(threading.Lock)
 
-    def view(self, tx: Tx, space: int, as_of: int | None) -> View | None:
+    def view(self, tx: Tx, space: int, as_of: int | None, generation: int) -> View | None:
         """The index as it stands in the snapshot of `tx`; None if the mirror is already past that snapshot."""
-        epoch, seq, dimension = map(int, tx.run(_STATE, {"space": space})[0])
+        epoch, seq, dimension, found = map(int, tx.run(_STATE, {"space": space})[0])
+        ensure_generation(found, generation)
         if as_of is not None:
             rows = tx.run(_TRACES_AS_OF, {"space": space, "as_of": as_of})
             return extended(empty(epoch, dimension, room=len(rows)), [rows], [], seq)
@@ -208,9 +208,7 @@ class Mirrors:
             self._keep(space, view)
             return view
 
-    def _caught_up(
-        self, tx: Tx, space: int, view: View | None, epoch: int, seq: int, dimension: int
-    ) -> View:
+    def _caught_up(self, tx: Tx, space: int, view: View | None, epoch: int, seq: int, dimension: int) -> View:
         if view is None or view.epoch != epoch:
             ((room,),) = tx.run(_COUNT, {"space": space})
             view = empty(epoch, dimension, room=room)
@@ -258,7 +256,6 @@ def empty(epoch: int, dimension: int, *, room: int) -> View:
         alive=np.empty(0, np.bool_),
         current=np.empty(0, np.bool_),
         population=0,
-        mean_length=0.0,
         expiring=False,
     )
 
@@ -276,16 +273,13 @@ def extended(view: View, added: Iterable[list[Row]], ended: list[Row], seq: int)
     alive[:before] = view.alive
     alive[_positions(view.seqs.array, np.array([was for (was,) in ended], np.int64))] = False
     current = alive & (view.heads.array["closed"] == 0)
-    population = int(np.count_nonzero(current))
-    total = float(view.lengths.array[current].sum(dtype=np.float64))
     return replace(
         view,
         seq=seq,
         postings=view.postings.extended(tails) if tails else view.postings,
         alive=alive,
         current=current,
-        population=population,
-        mean_length=total / population if population else 0.0,
+        population=int(np.count_nonzero(current)),
     )
 
 

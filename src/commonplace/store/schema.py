@@ -81,7 +81,8 @@ _TABLES = (
         role TEXT NOT NULL, name TEXT, said_at {integer} NOT NULL, created_at {integer} NOT NULL,
         metadata TEXT NOT NULL, content TEXT NOT NULL, PRIMARY KEY (space, session, number))""",
     # Vectors of a new embedder, gathered while the book goes on with the old one (see reindex).
-    """CREATE TABLE reembedded ({sequence}, space {integer} NOT NULL, vector {blob}{sequence_key})""",
+    """CREATE TABLE reembedded ({sequence}, space {integer} NOT NULL, vector {blob}, terms {blob} NOT NULL
+        {sequence_key})""",
     "INSERT INTO counter (name, value) VALUES ('seq', 0)",
 )
 

@@ -8,16 +8,16 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import apsw
 
-from commonplace.errors import BookTooNew, CommonplaceError, NotABook, StoreClosed, StoreError, StoreReadOnly
+from commonplace.errors import BookTooNew, CommonplaceError, StoreClosed, StoreReadOnly
 from commonplace.recall.types import Probe
 from commonplace.settings import Settings
 from commonplace.store import memories, schema, verify
 from commonplace.store.base import Choose, Found, Tx, Where
-from commonplace.store.connection import APPLICATION, Connection, connect, explained, translate
+from commonplace.store.connection import APPLICATION, Connection, connect, explained, patience, translate
 from commonplace.store.mirror import Mirrors
 from commonplace.store.segments import Segments
 from commonplace.values import Check
@@ -31,11 +31,12 @@ CHECKPOINT_PAGES = 1000
 class _Job(Generic[T]):
     """One caller's transaction, waiting for a leader to run it."""
 
-    __slots__ = ("done", "error", "result", "work")
+    __slots__ = ("abandoned", "done", "error", "result", "work")
 
     def __init__(self, work: Callable[[Tx], T]) -> None:
         self.work = work
         self.done = False
+        self.abandoned = False
         self.error: BaseException | None = None
         self.result: T
 
@@ -48,7 +49,7 @@ class SqliteStore:
         self._settings = settings
         self._pid = os.getpid()
         self._closed = False
-        self._queue: deque[_Job[object]] = deque()
+        self._queue: deque[_Job[Any]] = deque()
         self._leading = threading.Lock()
         self._readers: deque[Connection] = deque()
         self._mirrors = Mirrors(settings)
@@ -72,76 +73,85 @@ class SqliteStore:
     def write(self, work: Callable[[Tx], T]) -> T:
         # Group commit without a thread of its own: every caller queues its work; whoever gets the lock
         # first runs all that is queued in one transaction, with one fsync, while the others wait.
+        self._ensure_open()
         job: _Job[T] = _Job(work)
-        self._queue.append(job)  # type: ignore[arg-type]  # the queue mixes result types
-        with self._leading:
-            if not job.done:
-                self._lead()
+        try:
+            self._queue.append(job)
+            with self._leading:
+                if not job.done:
+                    with self._answering() as jobs:
+                        self._transact(jobs)
+        except BaseException:
+            # An interrupted call must not be carried out later, by somebody else's.
+            job.abandoned = True
+            raise
         if job.error is not None:
             raise job.error
         return job.result
 
-    def _lead(self) -> None:
-        """Run everything queued in one transaction, then answer every caller."""
-        jobs = [self._queue.popleft() for _ in range(len(self._queue))]
+    @contextmanager
+    def _answering(self) -> Iterator[list[_Job[Any]]]:
+        """Take everything queued, and see to it that each caller is answered, whatever happens."""
+        jobs: list[_Job[Any]] = []
         try:
+            while self._queue:
+                jobs.append(self._queue.popleft())
             self._ensure_open()
-            self._commit(jobs)
+            yield jobs
         except apsw.Error as error:
-            self._fail(jobs, error)
-        except BaseException as error:
+            self._answer_each(jobs, error)
+        except CommonplaceError as error:
             for job in jobs:
-                job.error = StoreError("the write was interrupted; nothing was changed")
-            if not isinstance(error, CommonplaceError):
-                raise
-            for job in jobs:
-                job.error = error
+                job.error, job.done = error, True
         finally:
-            for job in jobs:
-                job.done = True
+            # What an interrupt left undone goes back: its callers wait for the lock and lead in their turn.
+            self._queue.extendleft(job for job in reversed(jobs) if not job.done)
         if self._pages > CHECKPOINT_PAGES:
             self._checkpoint()
 
-    def _fail(self, jobs: list[_Job[object]], error: apsw.Error) -> None:
-        """The engine refused the group: give each caller a try of its own, since one may have spoilt it for all."""
+    def _answer_each(self, jobs: list[_Job[Any]], error: apsw.Error) -> None:
+        """The engine refused the group: give each caller a transaction of its own, since one may have spoilt it."""
         for job in jobs:
-            job.error = None
             try:
                 if len(jobs) == 1:
                     raise error
-                self._commit([job])
+                job.error = None
+                self._transact([job])
             except apsw.Error as own:
-                job.error = translate(own, self.path)
+                job.error, job.done = translate(own, self.path), True
 
-    def _commit(self, jobs: list[_Job[object]]) -> None:
-        execute = self._writer.raw.execute
-        execute("BEGIN IMMEDIATE")
+    def _transact(self, jobs: list[_Job[Any]]) -> None:
+        """Run the jobs in one transaction; one that fails undoes its own changes and nobody else's."""
+        raw, alone, ending = self._writer.raw, len(jobs) == 1, False
         try:
+            raw.execute("BEGIN IMMEDIATE")
             for job in jobs:
-                self._attempt(job, alone=len(jobs) == 1)
+                if job.abandoned:
+                    continue
+                if not alone:
+                    raw.execute("SAVEPOINT job")
+                try:
+                    job.result = job.work(self._writer)
+                except apsw.Error:
+                    # The engine itself failed (disk full, damage): it may have ended the transaction already.
+                    raise
+                except Exception as error:  # noqa: BLE001  # whatever a caller's work raises is that caller's to see
+                    job.error = error
+                    if not alone:
+                        raw.execute("ROLLBACK TO job")
+                if not alone:
+                    raw.execute("RELEASE job")
+            ending = True
             # A lone failure has nothing to keep: no commit, no fsync.
-            execute("ROLLBACK" if all(job.error for job in jobs) else "COMMIT")
-        except BaseException:
-            if self._writer.raw.in_transaction:
-                execute("ROLLBACK")
-            raise
-
-    def _attempt(self, job: _Job[object], *, alone: bool) -> None:
-        """Run one caller's work so that its failure undoes its own changes and nobody else's."""
-        execute = self._writer.raw.execute
-        if not alone:
-            execute("SAVEPOINT job")
-        try:
-            job.result = job.work(self._writer)
-        except apsw.Error:
-            # The engine itself failed (disk full, damage): SQLite may have ended the transaction already.
-            raise
-        except Exception as error:  # noqa: BLE001  # whatever a caller's work raises is that caller's to see
-            job.error = error
-            if not alone:
-                execute("ROLLBACK TO job")
-        if not alone:
-            execute("RELEASE job")
+            raw.execute("ROLLBACK" if all(job.error for job in jobs) else "COMMIT")
+        finally:
+            if raw.in_transaction:
+                raw.execute("ROLLBACK")
+                ending = False
+            # An interrupt that arrives while COMMIT returns finds the transaction over: it was committed.
+            if ending:
+                for job in jobs:
+                    job.done = True
 
     def _count_pages(self, connection: apsw.Connection, name: str, pages: int) -> int:
         self._pages = pages
@@ -168,24 +178,22 @@ class SqliteStore:
                 tx = self._readers.pop()
             except IndexError:
                 tx = connect(self.path, self._settings)
-            tx.raw.execute("BEGIN")
             try:
+                tx.raw.execute("BEGIN")
                 yield tx
             finally:
-                tx.raw.execute("COMMIT")
-                self._give_back(tx)
-
-    def _give_back(self, tx: Connection) -> None:
-        self._readers.append(tx)
-        if self._closed:
-            self._close_readers()
+                with suppress(apsw.Error):  # a damaged page may have ended it already
+                    tx.raw.execute("ROLLBACK")
+                self._readers.append(tx)
+                if self._closed:
+                    self._close_readers()
 
     def search(
         self, space: int, probe: Probe, where: Where, choose: Choose, *, narrow: bool, as_of: int | None
     ) -> Found:
         while True:
             with self._snapshot() as tx:
-                view = self._mirrors.view(tx, space, as_of)
+                view = self._mirrors.view(tx, space, as_of, probe.generation)
                 if view is None:  # another thread has moved the mirror past this snapshot
                     continue
                 allowed = memories.select_seqs(tx, where) if narrow else None
@@ -194,9 +202,7 @@ class SqliteStore:
                 picked = choose(candidates)
                 positions, rows, uses = memories.fetch(tx, candidates.seqs, picked, where)
                 vectors = view.rows(candidates.seqs[positions])
-                return Found(
-                    candidates=candidates, positions=positions, rows=rows, uses=uses, vectors=vectors
-                )
+                return Found(candidates=candidates, positions=positions, rows=rows, uses=uses, vectors=vectors)
 
     # -- keeping ---------------------------------------------------------------------------------
 
@@ -204,9 +210,15 @@ class SqliteStore:
         self._segments.remove(space)
         with self._leading:
             self._ensure_open()
-            # Readers may keep the log from being cut now; the next checkpoint cuts it then.
-            with suppress(apsw.Error):
-                self._writer.raw.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            raw = self._writer.raw
+            # Cuts the log if no reader is in it. Without patience: a reader may take its time, and a later
+            # writer starts the log anew in any case.
+            raw.set_busy_handler(None)
+            try:
+                with suppress(apsw.Error):
+                    raw.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            finally:
+                raw.set_busy_handler(patience(self._settings.busy_timeout))
 
     def size(self) -> int:
         files = (self.path, Path(f"{self.path}-wal"))
@@ -215,25 +227,29 @@ class SqliteStore:
     def backup(self, path: Path) -> None:
         if path.exists():
             raise StoreReadOnly(f"{path} exists already; a backup never overwrites a file")
-        with explained(path), self._snapshot() as tx:
+        with self._snapshot() as tx, explained(path):
             target = apsw.Connection(str(path))
             try:
                 with target.backup("main", tx.raw, "main") as copy:
                     while not copy.done:
                         copy.step(1000)
-            finally:
+            except BaseException:
                 target.close()
+                path.unlink(missing_ok=True)
+                raise
+            target.close()
 
     def check(self, *, deep: bool) -> Check:
         with self._snapshot() as tx:
             return verify.check(tx, deep=deep)
 
     def close(self) -> None:
+        # In a forked child neither the lock nor the connections are its own to touch.
+        if os.getpid() != self._pid:
+            return
         with self._leading:
-            if self._closed:
-                return
-            self._closed = True
-            if os.getpid() == self._pid:
+            if not self._closed:
+                self._closed = True
                 self._close_readers()
                 self._writer.raw.close()
 
@@ -254,8 +270,8 @@ class SqliteStore:
         if self._version() == schema.VERSION:
             return
         raw = self._writer.raw
-        raw.execute("BEGIN IMMEDIATE")
         try:
+            raw.execute("BEGIN IMMEDIATE")
             # Read again under the lock: another process may have done the work meanwhile.
             current = self._version()
             schema.migrate(self._writer, schema.SQLITE, current=current)
@@ -268,13 +284,11 @@ class SqliteStore:
             raise
 
     def _version(self) -> int:
-        """The file's schema version; 0 for an empty file. Refuses files that are not ours."""
+        """The file's schema version; 0 for an empty file."""
         raw = self._writer.raw
-        application, version = int(raw.pragma("application_id")), int(raw.pragma("user_version"))
-        if application != APPLICATION:
-            if self._writer.run("SELECT 1 FROM sqlite_master LIMIT 1"):
-                raise NotABook(f"{self.path} is a database of another program, not a commonplace book")
+        if raw.pragma("application_id") != APPLICATION:
             return 0
+        version = int(raw.pragma("user_version"))
         if version > schema.VERSION:
             raise BookTooNew(
                 f"{self.path} has schema {version}, this commonplace knows up to {schema.VERSION}: upgrade it"

@@ -1,10 +1,11 @@
-"""Statements on `trace` as a whole: replacing every vector by another embedder's."""
+"""Statements on `trace` as a whole: making every vector and every word anew."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from commonplace.store.base import Tx
+from commonplace.store.base import Row, Tx
+from commonplace.store.spaces import PLANTED
 
 
 def begin_reembedding(tx: Tx, goal: str) -> None:
@@ -21,33 +22,38 @@ def begin_reembedding(tx: Tx, goal: str) -> None:
 
 
 def reembedding_progress(tx: Tx) -> tuple[int, int]:
-    """How many versions have a new vector, and how many there are."""
-    ((done, total),) = tx.run("SELECT (SELECT count(*) FROM reembedded), (SELECT count(*) FROM trace)")
+    """How many of the users' versions have a new vector, and how many there are."""
+    users = "space <> (SELECT number FROM space WHERE name = :planted)"
+    ((done, total),) = tx.run(
+        f"SELECT (SELECT count(*) FROM reembedded WHERE {users}), (SELECT count(*) FROM trace WHERE {users})",
+        {"planted": PLANTED},
+    )
     return int(done), int(total)
 
 
-def not_reembedded(tx: Tx, limit: int) -> list[tuple[int, int, str]]:
-    """Some of the versions without a new vector: sequence number, space, text."""
+def not_reembedded(tx: Tx, limit: int) -> list[Row]:
+    """Some of the versions without a new vector: sequence number, space, text, tags as JSON."""
     return tx.run(
-        "SELECT m.seq, m.space, m.text FROM memory m WHERE NOT EXISTS"
+        "SELECT m.seq, m.space, m.text, m.tags FROM memory m WHERE NOT EXISTS"
         " (SELECT 1 FROM reembedded r WHERE r.seq = m.seq AND r.space = m.space) ORDER BY m.seq LIMIT :limit",
         {"limit": limit},
     )
 
 
-def keep_reembedded(tx: Tx, rows: Sequence[tuple[int, int, bytes | None]]) -> None:
-    """Keep new vectors beside the old ones; versions forgotten meanwhile are cleared at the end."""
+def keep_reembedded(tx: Tx, rows: Sequence[tuple[int, int, bytes | None, bytes]]) -> None:
+    """Keep new vectors and words beside the old ones; versions forgotten meanwhile are cleared at the end."""
     tx.many(
-        "INSERT INTO reembedded (seq, space, vector) VALUES (:seq, :space, :vector) ON CONFLICT DO NOTHING",
-        ({"seq": seq, "space": space, "vector": vector} for seq, space, vector in rows),
+        "INSERT INTO reembedded (seq, space, vector, terms) VALUES (:seq, :space, :vector, :terms)"
+        " ON CONFLICT DO NOTHING",
+        ({"seq": seq, "space": space, "vector": vector, "terms": terms} for seq, space, vector, terms in rows),
     )
 
 
 def put_reembedded(tx: Tx) -> None:
-    """Replace every vector by its new one and void what mirrors know."""
+    """Put the new vectors and words in place and void what mirrors know."""
     tx.run(
-        "UPDATE trace SET vector = (SELECT r.vector FROM reembedded r"
-        " WHERE r.seq = trace.seq AND r.space = trace.space)"
+        "UPDATE trace SET vector = r.vector, terms = r.terms FROM reembedded r"
+        " WHERE r.seq = trace.seq AND r.space = trace.space"
     )
     tx.run("UPDATE space SET epoch = epoch + 1")
     tx.run("DELETE FROM reembedded")

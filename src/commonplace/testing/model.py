@@ -207,11 +207,9 @@ class Space:
         """The ids that a filter admits, by when they were said."""
         current = [versions[-1] for versions in self.memories.values()]
         admitted = [
-            record
-            for record in current
-            if (superseded or record["superseded_by"] is None) and matches(filter, record)
+            record for record in current if (superseded or record["superseded_by"] is None) and matches(filter, record)
         ]
-        return [str(record["id"]) for record in sorted(admitted, key=lambda r: (r["said_at"], r["id"]))]  # type: ignore[arg-type, return-value]
+        return [str(record["id"]) for record in sorted(admitted, key=lambda r: (r["said_at"], r["id"]))]
 
     # -- state -----------------------------------------------------------------------------------
 

@@ -123,3 +123,6 @@ filters: st.SearchStrategy[dict[str, object]] = st.recursive(
     max_leaves=4,
 )
 """Well-formed filters, in all combinations."""
+
+selections = st.tuples(_tests, filters).map(lambda pair: {"$and": list(pair)})
+"""Filters with at least one condition: `forget` refuses one that has none."""

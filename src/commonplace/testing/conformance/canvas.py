@@ -12,7 +12,16 @@ from commonplace.canvas import Canvas
 from commonplace.errors import Conflict, InvalidInput, InvalidPatch, InvalidText, NotFound, StalePatch, TooLarge
 from commonplace.testing.conformance.harness import Harness, Shelf, now, wrong
 
-CONTENTS = ["", "one line", "ends\n", "a\r\nb\r\n", "naïve 北京 🚢\n", "\u2028odd\x0bseparators\x85\n", "\n\n\n", "x" * 100_000]
+CONTENTS = [
+    "",
+    "one line",
+    "ends\n",
+    "a\r\nb\r\n",
+    "naïve 北京 🚢\n",
+    "\u2028odd\x0bseparators\x85\n",
+    "\n\n\n",
+    "x" * 100_000,
+]
 
 
 class CanvasConformance(Harness):
@@ -43,7 +52,7 @@ class CanvasConformance(Harness):
         assert list(canvas.files()) == ["a.md", "b.md", "dir/c.md"]
         assert book.stats().files == 3
 
-    def test_compare_and_set_lets_one_of_two_writers_win(self, book: Book) -> None:
+    def test_one_of_two_writers_of_a_file_wins(self, book: Book) -> None:
         canvas = book.canvas("c")
         assert canvas.write("a.md", "one", if_version=0).revision == 1
         with pytest.raises(Conflict) as caught:
@@ -152,7 +161,9 @@ class CanvasConformance(Harness):
             canvas.apply(patch)
         assert canvas.files() == {"a.md": 1}
 
-    @pytest.mark.parametrize("path", ["", " ", "/etc", "../up", "a/../b", "a//b", "a/", "./a", "a\\b", "a\nb", "a\0b", "\ud800", 5, None])
+    @pytest.mark.parametrize(
+        "path", ["", " ", "/etc", "../up", "a/../b", "a//b", "a/", "./a", "a\\b", "a\nb", "a\0b", "\ud800", 5, None]
+    )
     def test_paths_stay_inside_their_canvas(self, book: Book, path: object) -> None:
         canvas = book.canvas("c")
         with pytest.raises(InvalidInput):

@@ -22,7 +22,9 @@ class FeedbackConformance(Harness):
         assert {name: record[name] for name in SIGNALS} == {name: 3 * (name == signal) for name in SIGNALS}
 
     def test_use_lifts_and_error_lowers(self, book: Book) -> None:
-        book.remember([Draft(content="The harbour crane is red", id="a"), Draft(content="The harbour crane is tall", id="b")])
+        book.remember(
+            [Draft(content="The harbour crane is red", id="a"), Draft(content="The harbour crane is tall", id="b")]
+        )
         for _ in range(5):
             book.feedback("b", "used")
             book.feedback("a", "wrong")
@@ -82,7 +84,7 @@ class FeedbackConformance(Harness):
             with pytest.raises(InvalidInput):
                 book.feedback(bad, "used")
 
-    def test_an_unknown_id_is_not_found(self, book: Book) -> None:
+    def test_feedback_on_an_unknown_id_is_not_found(self, book: Book) -> None:
         with pytest.raises(NotFound):
             book.feedback("nobody", "used")
 

@@ -94,7 +94,7 @@ CASES: list[tuple[Mapping[str, object], str]] = [
     ({"text": {"$contains": "%"}}, ""),
     ({"text": {"$contains": ""}}, "one two three four five six"),
     ({"text": "four"}, "four"),
-    ({"text": {"$gte": "harbour two"}}, "two six"),
+    ({"text": {"$gte": "harbour two"}}, "two five six"),
     # metadata: a value only compares with its own type
     ({"metadata.n": 1}, "one"),
     ({"metadata.n": 1.0}, "one"),
@@ -206,9 +206,13 @@ class FilterConformance(Harness):
             book.forget(filter=wrong(filter))
         assert len(book.list()) == 1
 
-    @pytest.mark.parametrize("key", ["a b", "a'b", "ä", "a\\b", "$x", "[0]", "0", "a/b", "\\u0041", "日本", "%", "a-b", "#"])
+    @pytest.mark.parametrize(
+        "key", ["a b", "a'b", "ä", "a\\b", "$x", "[0]", "0", "a/b", "\\u0041", "日本", "%", "a-b", "#"]
+    )
     def test_any_name_in_metadata_can_be_asked_for(self, book: Book, key: str) -> None:
-        book.remember([Draft(content="x", id="has", metadata={key: 1}), Draft(content="x", id="not", metadata={"z": 1})])
+        book.remember(
+            [Draft(content="x", id="has", metadata={key: 1}), Draft(content="x", id="not", metadata={"z": 1})]
+        )
         assert ids(book.list(filter={f"metadata.{key}": 1})) == ["has"]
         assert ids(book.list(filter={f"metadata.{key}": {"$exists": False}})) == ["not"]
 

@@ -76,7 +76,9 @@ class ForgetConformance(Harness):
         chosen = Draft(
             content="harbour yes", id="yes", kind="fact", tags=["t"], metadata={"n": 1}, scope=Scope(user="ada")
         )
-        book.remember([chosen, Draft(content="harbour no", id="no"), Draft(content="x", id="bob", scope=Scope(user="bob"))])
+        book.remember(
+            [chosen, Draft(content="harbour no", id="no"), Draft(content="x", id="bob", scope=Scope(user="bob"))]
+        )
         options = wrong(SELECTORS[name])
         foreseen = book.forget(**options, dry_run=True)
         assert len(book.list()) == 3
@@ -138,7 +140,8 @@ class ForgetConformance(Harness):
         "options",
         [
             {}, {"dry_run": True}, {"filter": {}}, {"kinds": []}, {"tags": []}, {"id": "m", "everything": True},
-            {"id": "m", "tags": ["t"]}, {"everything": True, "kinds": ["note"]}, {"id": ["m"], "filter": {"kind": "note"}},
+            {"id": "m", "tags": ["t"]}, {"everything": True, "kinds": ["note"]},
+            {"id": ["m"], "filter": {"kind": "note"}},
             {"kinds": ["rumour"]}, {"tags": "t"}, {"scope": "ada"}, {"id": ""}, {"id": [""]},
         ],
         ids=repr,

@@ -47,7 +47,7 @@ class KeyValueConformance(Harness):
         assert entry is not None
         assert entry.value is None
 
-    def test_compare_and_set_lets_one_of_two_writers_win(self, book: Book) -> None:
+    def test_one_of_two_writers_of_an_entry_wins(self, book: Book) -> None:
         kv = book.kv("n")
         assert kv.set("k", "first", if_version=0).version == 1
         with pytest.raises(Conflict) as caught:
@@ -205,8 +205,10 @@ class KeyValueConformance(Harness):
         with pytest.raises(InvalidInput):
             book.kv("n").get(wrong(name))
 
-    @pytest.mark.parametrize("option", [{"ttl": 0}, {"ttl": -1}, {"ttl": "1"}, {"if_version": -1}, {"if_version": True}])
-    def test_options_that_make_no_sense_are_refused(self, book: Book, option: dict[str, object]) -> None:
+    @pytest.mark.parametrize(
+        "option", [{"ttl": 0}, {"ttl": -1}, {"ttl": "1"}, {"if_version": -1}, {"if_version": True}]
+    )
+    def test_an_entry_refuses_options_that_make_no_sense(self, book: Book, option: dict[str, object]) -> None:
         with pytest.raises(InvalidInput):
             book.kv("n").set("k", 1, **wrong(option))
         assert book.kv("n").entry("k") is None

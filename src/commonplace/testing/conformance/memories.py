@@ -67,7 +67,7 @@ class MemoryConformance(Harness):
     def test_a_content_has_the_type_that_its_form_says(self, book: Book, content: Content, mime: str) -> None:
         assert book.remember(Draft(content=content)).mime == mime
 
-    def test_defaults_are_plain(self, book: Book) -> None:
+    def test_a_memory_has_plain_defaults(self, book: Book) -> None:
         before = now()
         memory = book.remember("The harbour closes at nine")
         assert (memory.version, memory.kind, memory.tags, memory.metadata) == (1, "note", (), {})
@@ -129,10 +129,13 @@ class MemoryConformance(Harness):
             book.remember("x", said_at=extreme)
         assert len(book.list()) == 0
 
-    @pytest.mark.parametrize("edge", [datetime.max, datetime.min], ids=["last", "first"])
+    @pytest.mark.parametrize(
+        "edge",
+        [datetime.max.replace(tzinfo=timezone.utc), datetime.min.replace(tzinfo=timezone.utc)],
+        ids=["last", "first"],
+    )
     def test_the_first_and_the_last_moment_are_kept(self, book: Book, edge: datetime) -> None:
-        aware = edge.replace(tzinfo=timezone.utc)
-        assert book.get(book.remember("x", said_at=aware).id).said_at == aware
+        assert book.get(book.remember("x", said_at=edge).id).said_at == edge
 
     def test_a_memory_cannot_be_changed_in_place(self, book: Book) -> None:
         memory = book.remember("x")
@@ -167,7 +170,7 @@ class MemoryConformance(Harness):
             book.get("one", version=2)
 
     def test_a_list_means_many_in_their_order(self, book: Book) -> None:
-        contents = ["a", {"b": 1}, b"c", Draft(content="d", id="four")]
+        contents: list[str | bytes | dict[str, Json] | Draft] = ["a", {"b": 1}, b"c", Draft(content="d", id="four")]
         memories = book.remember(contents)
         assert [memory.content for memory in memories] == ["a", {"b": 1}, b"c", "d"]
         assert memories[3].id == "four"
@@ -329,14 +332,14 @@ class MemoryConformance(Harness):
 
     def test_a_vector_may_have_any_length_but_the_wrong_dimension(self, book: Book) -> None:
         size = book.stats().dimension
-        for scale in (1e-3, 7.0, 1e30):
+        for scale in (1e-3, 7.0, 1e30, 1e300):
             assert book.remember("x", vector=[scale] * size).version == 1
         assert book.remember("zeros", vector=[0.0] * size).version == 1
         for wrong_size in (0, 1, size - 1, size + 1):
             with pytest.raises(DimensionMismatch):
                 book.remember("x", vector=[1.0] * wrong_size)
 
-    @pytest.mark.parametrize("number", [float("nan"), float("inf"), 1e300, "one", None])
+    @pytest.mark.parametrize("number", [float("nan"), float("inf"), "one", None])
     def test_a_vector_holds_finite_numbers(self, book: Book, number: object) -> None:
         size = book.stats().dimension
         with pytest.raises(InvalidInput):

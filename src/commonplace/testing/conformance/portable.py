@@ -68,7 +68,7 @@ class PortableConformance(Harness):
     def test_export_then_load_is_the_same_book(self, shelf: Shelf, vectors: bool) -> None:
         one, two = shelf.open("one"), shelf.open("two")
         fill(one, "apricot")
-        one.remember([draft for draft in CONTENTS.values()])
+        one.remember(list(CONTENTS.values()))
         one.remember(
             PNG, id="full", text="shown", mime="image/png", tags=["b", "a"], metadata={"n": [1, {"z": None}]},
             scope=Scope(user="u", agent="a", session="s"), source="src", said_at=moment(), ttl=9999, importance=0.25,
@@ -141,7 +141,6 @@ class PortableConformance(Harness):
         assert two.load(one.export()) == 5
         assert two.get("m") == one.get("m")
         assert all_of(two) == all_of(one)
-        assert list(two.export())[1:] is not None
 
     def test_loading_joins_what_is_there(self, shelf: Shelf) -> None:
         one, two = shelf.open("one"), shelf.open("two")

@@ -109,9 +109,7 @@ class RecallConformance(Harness):
         assert len(recall.text.splitlines()) == 2
 
     def test_order_by_time_gives_the_same_memories_oldest_first(self, book: Book) -> None:
-        book.remember(
-            [Draft(content=text, id=f"m{i}", said_at=moment(-i)) for i, text in enumerate(HARBOUR)]
-        )
+        book.remember([Draft(content=text, id=f"m{i}", said_at=moment(-i)) for i, text in enumerate(HARBOUR)])
         relevant = book.recall("harbour tide tables", threshold=0)
         timely = book.recall("harbour tide tables", threshold=0, order="time")
         assert sorted(found(relevant)) == sorted(found(timely))
@@ -119,9 +117,7 @@ class RecallConformance(Harness):
         assert in_text(timely.text) == [HARBOUR[i] for i in (4, 3, 2, 1, 0)]
 
     def test_text_and_hits_have_one_order_though_all_was_said_at_once(self, book: Book) -> None:
-        book.remember(
-            [Draft(content=text, id=f"m{9 - i}", said_at=moment()) for i, text in enumerate(HARBOUR)]
-        )
+        book.remember([Draft(content=text, id=f"m{9 - i}", said_at=moment()) for i, text in enumerate(HARBOUR)])
         recall = book.recall("harbour tide tables", threshold=0, order="time")
         assert in_text(recall.text) == [hit.memory.text for hit in recall]
 
@@ -210,7 +206,9 @@ class RecallConformance(Harness):
         book.remember("to be or not to be", id="be")
         assert found(book.recall("to be or not to be", threshold=0)) == ["be"]
 
-    @pytest.mark.parametrize("query", ["?!", "🚢", "a" * 5_000, "北京", "'; DROP TABLE memory; --", '"', "AND OR NOT *"])
+    @pytest.mark.parametrize(
+        "query", ["?!", "🚢", "a" * 5_000, "北京", "'; DROP TABLE memory; --", '"', "AND OR NOT *"]
+    )
     def test_odd_queries_are_answered(self, book: Book, query: str) -> None:
         book.remember([*HARBOUR, query])
         assert len(book.recall(query, threshold=0)) > 0
@@ -239,7 +237,7 @@ class RecallConformance(Harness):
         ],
         ids=repr,
     )  # fmt: skip
-    def test_options_that_make_no_sense_are_refused(self, book: Book, option: dict[str, object]) -> None:
+    def test_a_recall_refuses_options_that_make_no_sense(self, book: Book, option: dict[str, object]) -> None:
         with pytest.raises(InvalidInput):
             book.recall("harbour", **wrong(option))
 
@@ -276,8 +274,8 @@ class RecallConformance(Harness):
         assert told(book, moment(10**8)) == ["The harbour closes at midnight"]
 
     def test_as_of_goes_by_when_it_was_stored_and_not_by_when_it_was_said(self, book: Book) -> None:
-        book.remember("The harbour was built", said_at=moment(-10**9))
-        assert told(book, moment(-10**8)) == []
+        book.remember("The harbour was built", said_at=moment(-(10**9)))
+        assert told(book, moment(-(10**8))) == []
 
     def test_as_of_narrows_like_the_present(self, book: Book) -> None:
         book.remember([Draft(content="harbour one", tags=["a"], metadata={"n": 1}), "harbour two"])

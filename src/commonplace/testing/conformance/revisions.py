@@ -51,9 +51,7 @@ class RevisionConformance(Harness):
             scope=Scope(user="ada"), source="minutes", said_at=moment(), ttl=3600,
         )  # fmt: skip
         after = book.revise("m", **wrong({field: CHANGES[field]}))
-        expected = dataclasses.replace(
-            before, version=2, updated_at=after.updated_at, **wrong({field: CHANGES[field]})
-        )
+        expected = dataclasses.replace(before, version=2, updated_at=after.updated_at, **wrong({field: CHANGES[field]}))
         assert after == book.get("m") == expected
         assert after.updated_at >= before.updated_at
         assert after.created_at == before.created_at
@@ -112,7 +110,7 @@ class RevisionConformance(Harness):
         book.revise("m", tags=["t"], importance=0.5)
         assert found(book.recall("x", vector=unit(size, 0), threshold=0))[0] == "m"
 
-    def test_compare_and_set_lets_one_of_two_writers_win(self, book: Book) -> None:
+    def test_one_of_two_writers_of_a_memory_wins(self, book: Book) -> None:
         book.remember("zero", id="m")
         assert book.revise("m", "one", if_version=1).version == 2
         with pytest.raises(Conflict) as caught:

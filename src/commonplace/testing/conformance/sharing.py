@@ -78,9 +78,7 @@ class SharingConformance(Harness):
 
     def test_messages_of_many_writers_have_no_gaps(self, shelf: Shelf) -> None:
         books = [shelf.open(), shelf.open()]
-        together(
-            lambda worker: [books[worker % 2].transcript("s").append([worker, r]) for r in range(ROUNDS)]
-        )
+        together(lambda worker: [books[worker % 2].transcript("s").append([worker, r]) for r in range(ROUNDS)])
         numbers = [message.number for message in books[0].transcript("s").read()]
         assert numbers == list(range(1, THREADS * ROUNDS + 1))
 
@@ -134,8 +132,7 @@ class SharingConformance(Harness):
             try:
                 books[worker % 2].remember(f"worker {worker}", id="m")
             except Conflict as error:
-                assert error.current == 1
-                return 0
+                return 1 - error.current
             return 1
 
         assert sum(together(take)) == 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta, timezone
 
 import pytest
@@ -24,8 +24,10 @@ class TranscriptConformance(Harness):
 
     @pytest.mark.parametrize("content", CONTENTS, ids=repr)
     def test_a_message_comes_back_equal(self, shelf: Shelf, content: Json) -> None:
-        said = shelf.open().transcript("s").append(
-            content, role="assistant", name="Ada", said_at=moment(), metadata={"n": [1, {"a": None}]}
+        said = (
+            shelf.open()
+            .transcript("s")
+            .append(content, role="assistant", name="Ada", said_at=moment(), metadata={"n": [1, {"a": None}]})
         )
         (again,) = shelf.reopen().transcript("s").read()
         assert again == said
@@ -33,7 +35,7 @@ class TranscriptConformance(Harness):
         assert (again.number, again.role, again.name, again.said_at) == (1, "assistant", "Ada", moment())
         assert again.metadata == {"n": [1, {"a": None}]}
 
-    def test_defaults_are_plain(self, book: Book) -> None:
+    def test_a_message_has_plain_defaults(self, book: Book) -> None:
         message = book.transcript("s").append("hi")
         assert (message.number, message.role, message.name, message.metadata) == (1, "user", None, {})
         assert abs(message.said_at - now()) < timedelta(seconds=5)
@@ -81,8 +83,15 @@ class TranscriptConformance(Harness):
         assert heard == [0, 1, 2, 3, 4]
 
     def test_extend_takes_every_field_and_any_iterable(self, book: Book) -> None:
-        line = {"content": "c", "role": "tool", "name": "n", "said_at": moment(), "metadata": {"a": 1}}
-        first, second = book.transcript("s").extend(iter([line, {"content": "d"}]))
+        line: dict[str, object] = {
+            "content": "c",
+            "role": "tool",
+            "name": "n",
+            "said_at": moment(),
+            "metadata": {"a": 1},
+        }
+        lines: list[Mapping[str, object]] = [line, {"content": "d"}]
+        first, second = book.transcript("s").extend(iter(lines))
         assert (first.role, first.name, first.said_at, first.metadata) == ("tool", "n", moment(), {"a": 1})
         assert (second.role, second.content) == ("user", "d")
         assert book.transcript("s").extend([]) == []
@@ -121,11 +130,11 @@ class TranscriptConformance(Harness):
         assert book.transcript("none").read() == []
         assert book.stats().messages == 2
 
-    def test_a_time_without_a_zone_is_utc(self, book: Book) -> None:
+    def test_a_message_said_without_a_zone_was_said_in_utc(self, book: Book) -> None:
         naive = datetime(2026, 3, 1, 12)  # noqa: DTZ001 - what this test is about
         assert book.transcript("s").append("x", said_at=naive).said_at == moment()
 
-    def test_a_time_that_cannot_be_given_back_is_refused(self, book: Book) -> None:
+    def test_a_message_whose_time_cannot_be_given_back_is_refused(self, book: Book) -> None:
         extreme = datetime.max.replace(tzinfo=timezone(timedelta(hours=-12)))
         with pytest.raises(InvalidInput):
             book.transcript("s").append("x", said_at=extreme)
@@ -152,12 +161,13 @@ class TranscriptConformance(Harness):
     def test_places_are_whole_numbers(self, book: Book, number: object) -> None:
         transcript = book.transcript("s")
         bad = wrong(number)
-        for ask in (
+        asks: list[Callable[[], object]] = [
             lambda: transcript.read(start=bad),
             lambda: transcript.read(limit=bad),
             lambda: transcript.tail(bad),
             lambda: transcript.resume(bad),
-        ):
+        ]
+        for ask in asks:
             with pytest.raises(InvalidInput):
                 ask()
         with pytest.raises(InvalidInput):
