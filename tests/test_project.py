@@ -29,7 +29,7 @@ ERRORS = {
     if isinstance(value, type) and issubclass(value, errors.CommonplaceError)
 }
 INTENDED = {
-    *("open", "open_async", "Book", "AsyncBook", "Settings"),
+    *("__version__", "open", "open_async", "reindex", "Book", "AsyncBook", "Settings"),
     *("Draft", "Memory", "Scope", "Within", "Hit", "Score", "Recall", "Page", "Revision", "Forgotten"),
     *("Entry", "File", "Message", "Stats", "Check"),
     *ERRORS,
@@ -112,7 +112,8 @@ def test_only_the_command_line_prints() -> None:
     calls = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
         for path in sorted(PACKAGE.rglob("*.py"))
-        if path.relative_to(PACKAGE).parts[0] not in ("cli", "cli.py")
+        # The kill harness is a program of its own: its account goes to standard output.
+        if path.relative_to(PACKAGE).parts[0] != "cli" and path != PACKAGE / "testing" / "crash.py"
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
     ]

@@ -81,7 +81,8 @@ class _Threads:
 
     def __init__(self) -> None:
         self.stopped = False
-        self._pool = ThreadPoolExecutor(max_workers=32, thread_name_prefix="commonplace")
+        # Few: more would not search faster, and each one that runs may keep the loop's thread waiting.
+        self._pool = ThreadPoolExecutor(max_workers=4, thread_name_prefix="commonplace")
 
     async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         if self.stopped:
@@ -91,6 +92,13 @@ class _Threads:
     def stop(self) -> None:
         self.stopped = True
         self._pool.shutdown(wait=False)
+
+
+def _counted(recall: Callable[P, Recall], *args: P.args, **kwargs: P.kwargs) -> Recall:
+    """Recall, with its tokens counted already."""
+    answer = recall(*args, **kwargs)
+    _ = answer.tokens
+    return answer
 
 
 async def open_async(
@@ -187,6 +195,9 @@ def _method(item: ast.FunctionDef) -> list[str]:
             "            self._threads.stop()",
         ]
         return [*_signature(item, "async def"), _doc(item), *body]
+    if item.name == "recall":
+        # Counting an answer's tokens may read a vocabulary: done in the worker, it is never the loop's to do.
+        call = call.replace("self._sync.recall", "_counted, self._sync.recall", 1)
     return [*_signature(item, "async def"), _doc(item), f"        return await {call}"]
 
 

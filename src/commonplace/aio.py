@@ -53,7 +53,8 @@ class _Threads:
 
     def __init__(self) -> None:
         self.stopped = False
-        self._pool = ThreadPoolExecutor(max_workers=32, thread_name_prefix="commonplace")
+        # Few: more would not search faster, and each one that runs may keep the loop's thread waiting.
+        self._pool = ThreadPoolExecutor(max_workers=4, thread_name_prefix="commonplace")
 
     async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         if self.stopped:
@@ -63,6 +64,13 @@ class _Threads:
     def stop(self) -> None:
         self.stopped = True
         self._pool.shutdown(wait=False)
+
+
+def _counted(recall: Callable[P, Recall], *args: P.args, **kwargs: P.kwargs) -> Recall:
+    """Recall, with its tokens counted already."""
+    answer = recall(*args, **kwargs)
+    _ = answer.tokens
+    return answer
 
 
 async def open_async(
@@ -202,7 +210,7 @@ class AsyncTranscript:
 
 
 class AsyncBook:
-    """A shared, persistent memory: one space of one store. Made by `commonplace.open`; safe between threads. Awaited."""
+    """A shared, persistent memory: one space of one store. Made by `open`; safe between threads. Awaited."""
 
     def __init__(self, sync: Book, threads: _Threads) -> None:
         self._sync = sync
@@ -327,6 +335,7 @@ class AsyncBook:
         first. `as_of` answers as the book stood at that moment. A `vector` replaces the query's own.
         """
         return await self._threads.run(
+            _counted,
             self._sync.recall,
             query,
             k=k,

@@ -46,9 +46,8 @@ class Chooser:
 
     def __call__(self, candidates: Candidates) -> npt.NDArray[np.intp]:
         self.judgement = rank.judge(candidates, self.background, self.terms)
-        relevance = self.judgement.relevance
-        order = np.argsort(-relevance, kind="stable")[: self.most]
-        return order[relevance[order] >= self.threshold]
+        order = np.argsort(-self.judgement.evidence, kind="stable")[: self.most]
+        return order[self.judgement.relevance[order] >= self.threshold]
 
 
 def chooser(request: Request, probe: Probe, background: Background) -> Chooser:
@@ -95,7 +94,7 @@ def assemble(request: Request, found: Found, judgement: rank.Judgement) -> Recal
         _parts(row, int(position), judgement, found.uses, request.now)
         for position, row in zip(found.positions, found.rows, strict=True)
     ]
-    scores = [weigh.score(part.relevance, part.recency, part.strength) for part in parts]
+    scores = [weigh.score(part) for part in parts]
     ranked = sorted(range(len(parts)), key=lambda i: (-scores[i], memories.id_of(found.rows[i])))
     kept = _without_repeats(found, ranked)
     shown, avoid = _apart(found, kept, request)
@@ -107,7 +106,6 @@ def assemble(request: Request, found: Found, judgement: rank.Judgement) -> Recal
         hits=_ordered(packed.hits, request.order),
         avoid=packed.avoid,
         coverage=verdict.coverage(found.candidates, judgement, request.threshold),
-        tokens=packed.tokens,
         receipt=receipt.make([hit.memory.id for hit in (*packed.hits, *packed.avoid)]),
     )
 
@@ -118,6 +116,7 @@ def _parts(row: Row, position: int, judgement: rank.Judgement, uses: dict[str, R
         meaning=float(judgement.meaning[position]),
         words=float(judgement.words[position]),
         relevance=float(judgement.relevance[position]),
+        certainty=weigh.certainty(float(judgement.evidence[position])),
         recency=weigh.recency(memories.kind_of(row), (now - memories.said_at(row)) / 1e6),
         strength=weigh.strength(memories.importance_of(row), used=used, ignored=ignored, wrong=wrong),
     )

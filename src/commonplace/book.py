@@ -47,7 +47,7 @@ Vector = Sequence[float] | Floats
 
 
 class Book:
-    """A shared, persistent memory: one space of one store. Made by `commonplace.open`; safe between threads."""
+    """A shared, persistent memory: one space of one store. Made by `open`; safe between threads."""
 
     def __init__(self, core: Core, space: str) -> None:
         self._core = core

@@ -120,6 +120,8 @@ class Score:
     """Share of the query's informative words that the memory holds, 0 to 1."""
     relevance: float
     """Calibrated probability that the memory bears on the query, before time and strength."""
+    certainty: float
+    """Factor that tells near-certain memories apart by their evidence: at most 1, seldom under 0.75."""
     recency: float
     """Factor from age and the kind's half-life."""
     strength: float
@@ -128,7 +130,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """A memory that a recall found, and why."""
+    """A memory that a recall found, and why: `score` is the product of relevance and the factors after it."""
 
     memory: Memory
     score: float
@@ -144,8 +146,14 @@ class Recall:
     hits: tuple[Hit, ...]
     avoid: tuple[Hit, ...]
     coverage: Coverage
-    tokens: int
     receipt: str
+
+    @property
+    def tokens(self) -> int:
+        """The exact number of tokens of `text`; counted when asked for, since counting costs more than searching."""
+        from commonplace.recall import tokens
+
+        return tokens.count(self.text)
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from .service import Service, serving
+from embed.service import Service, serving
 
 
 @pytest.fixture

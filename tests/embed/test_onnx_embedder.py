@@ -13,8 +13,7 @@ import pytest
 
 from commonplace.embed import Embedder, OnnxEmbedder, load
 from commonplace.errors import EmbedderFailed, EmbedderUnavailable
-
-from . import tiny_onnx
+from embed import tiny_onnx
 
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "red", "green", "blue", "query", ":"]
 TABLE = np.random.default_rng(7).normal(size=(len(VOCABULARY), 4)).astype(np.float32)
@@ -152,5 +151,5 @@ def test_a_vocabulary_without_special_tokens_is_refused(make: Make) -> None:
 
 def test_without_onnxruntime_the_command_that_installs_it_is_told(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    with pytest.raises(EmbedderUnavailable, match="pip install onnxruntime"):
+    with pytest.raises(EmbedderUnavailable, match="commonplace\\[onnx\\]"):
         load(f"onnx:{make()}")

@@ -15,8 +15,7 @@ import pytest
 from commonplace.embed import Embedder, OpenAIEmbedder, load
 from commonplace.embed.http_post import Answer, wait_before
 from commonplace.errors import EmbedderFailed, InvalidInput
-
-from .service import Reply, Service, vector
+from embed.service import Reply, Service, vector
 
 KEY = "sk-very-secret-0123456789"
 

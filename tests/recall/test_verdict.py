@@ -11,7 +11,9 @@ from tests.recall.making import candidates
 
 def judged(*relevance: float) -> Judgement:
     nothing = np.zeros(len(relevance), np.float32)
-    return Judgement(meaning=nothing, words=nothing, bm25=nothing, relevance=np.array(relevance, np.float32))
+    return Judgement(
+        meaning=nothing, words=nothing, bm25=nothing, evidence=nothing, relevance=np.array(relevance, np.float32)
+    )
 
 
 def test_nothing_that_passes_is_unknown() -> None:

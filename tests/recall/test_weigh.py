@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.recall.weigh import HALF_LIVES, OLDEST, STRONGEST, WEAKEST, recency, score, strength
-from commonplace.values import KINDS, Kind
+from commonplace.recall.weigh import HALF_LIVES, OLDEST, STRONGEST, WEAKEST, certainty, recency, score, strength
+from commonplace.values import KINDS, Kind, Score
 from tests.recall.making import DAY
 
 COUNT = st.integers(0, 10_000)
@@ -50,13 +52,29 @@ def test_strength_stays_within_its_bounds(importance: float, used: int, ignored:
     assert WEAKEST <= strength(importance, used=used, ignored=ignored, wrong=wrong) <= STRONGEST
 
 
+def scored(evidence: float, recency: float, strength: float = 1.0) -> float:
+    relevance = 1 / (1 + math.exp(-evidence))
+    parts = Score(
+        meaning=0, words=0, relevance=relevance, certainty=certainty(evidence), recency=recency, strength=strength
+    )
+    return score(parts)
+
+
+def log_odds(probability: float) -> float:
+    return math.log(probability / (1 - probability))
+
+
 def test_of_two_that_surely_bear_on_the_question_the_newer_comes_first() -> None:
-    newer = score(0.97, recency("fact", DAY), 1.0)
-    older = score(0.99, recency("fact", 900 * DAY), 1.0)
+    newer = scored(log_odds(0.97), recency("fact", DAY), 1.0)
+    older = scored(log_odds(0.99), recency("fact", 900 * DAY), 1.0)
     assert newer > older
 
 
+def test_of_two_certainties_of_one_age_the_better_evidence_comes_first() -> None:
+    assert scored(41.0, recency("fact", DAY + 1), 1.0) > scored(40.0, recency("fact", DAY), 1.0)
+
+
 def test_no_youth_makes_up_for_doubtful_relevance() -> None:
-    doubtful = score(0.5, recency("note", 0), strength(0.5))
-    certain = score(0.99, recency("note", 10_000 * DAY), strength(0.5))
+    doubtful = scored(log_odds(0.5), recency("note", 0), strength(0.5))
+    certain = scored(log_odds(0.99), recency("note", 10_000 * DAY), strength(0.5))
     assert certain > doubtful

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime, timezone
 
-from commonplace.values import Check
+from commonplace.values import Check, Recall
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -64,6 +64,8 @@ def plain(value: object) -> object:
     """A value as JSON has it: times in ISO 8601, bytes as `{"base64": …}`, frozen values as objects."""
     if is_dataclass(value) and not isinstance(value, type):
         shown = {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+        if isinstance(value, Recall):
+            shown["tokens"] = value.tokens
         return {"ok": value.ok, **shown} if isinstance(value, Check) else shown
     if isinstance(value, datetime):
         return value.isoformat()

@@ -25,12 +25,11 @@ _NOT_LABEL = re.compile(r"[\s\x00-\x1f\[\]\"“”,]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packed:
-    """What fits: the hits in rank order, the text that quotes them, and its exact number of tokens."""
+    """What fits: the hits in rank order and the text that quotes them."""
 
     hits: tuple[Hit, ...]
     avoid: tuple[Hit, ...]
     text: str
-    tokens: int
 
 
 def render(hits: Sequence[Hit], avoid: Sequence[Hit] = ()) -> str:
@@ -50,16 +49,21 @@ def pack(
     When not even one fits, the best is shortened, so that a long memory is not taken for an empty book.
     """
     lines = {id(hit): line(hit.memory) for hit in (*hits, *avoid)}
-    if max_tokens is not None:
+    if max_tokens is not None and not _surely_fits(lines, max_tokens):
         lines = _fitting(hits, avoid, lines, max_tokens)
     shown = tuple(hit for hit in hits if id(hit) in lines)
     avoided = tuple(hit for hit in avoid if id(hit) in lines)
     text = _join([lines[id(hit)] for hit in _ordered(shown, order)], [lines[id(hit)] for hit in avoided])
-    total = tokens.count(text)
-    if text and max_tokens is not None and total > max_tokens:
+    if max_tokens is not None and len(text.encode()) > max_tokens and (total := tokens.count(text)) > max_tokens:
         # The last line has no end, and the vocabulary may hold its last characters only together with one.
         return pack(hits, avoid, max_tokens=2 * max_tokens - total, order=order)
-    return Packed(hits=shown, avoid=avoided, text=text, tokens=total)
+    return Packed(hits=shown, avoid=avoided, text=text)
+
+
+def _surely_fits(lines: dict[int, str], max_tokens: int) -> bool:
+    """Tell without counting: a token has at least one byte, so that few bytes are few tokens."""
+    ends = len(HEADER) + len(AVOID) + 2 + len(lines)
+    return ends + sum(len(each.encode()) for each in lines.values()) <= max_tokens
 
 
 def line(memory: Memory, content: str | None = None) -> str:

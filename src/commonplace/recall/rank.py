@@ -29,7 +29,7 @@ LARGE = 200.0
 BLIND = 3.0
 """The meaning that is assumed of whatever holds one of the words, when there is no vector to compare."""
 
-_CERTAIN = 60.0
+CERTAIN = 60.0
 """Log-odds beyond which nothing changes, so that no cosine can overflow."""
 
 
@@ -42,6 +42,8 @@ class Judgement:
     words: Floats
     """Share of the weight of the question's words that the candidate holds, 0 to 1."""
     bm25: Floats
+    evidence: Floats
+    """Log-odds of `relevance`: what hits are ordered by, since certainties all look alike as probabilities."""
     relevance: Floats
     """Calibrated probability that the memory bears on the question."""
 
@@ -63,10 +65,11 @@ def judge(
     if candidates.cosines.any():
         evidence += MEANING * meaning
     else:
-        evidence = np.where(wording.share > 0, evidence + MEANING * BLIND, -_CERTAIN)
+        evidence = np.where(wording.share > 0, evidence + MEANING * BLIND, -CERTAIN)
         meaning = np.zeros_like(meaning)
-    relevance = (1.0 / (1.0 + np.exp(-np.clip(evidence, -_CERTAIN, _CERTAIN)))).astype(np.float32)
-    return Judgement(meaning=meaning, words=wording.coverage, bm25=wording.bm25, relevance=relevance)
+    evidence = np.clip(evidence, -CERTAIN, CERTAIN).astype(np.float32)
+    relevance = (1.0 / (1.0 + np.exp(-evidence))).astype(np.float32)
+    return Judgement(meaning=meaning, words=wording.coverage, bm25=wording.bm25, evidence=evidence, relevance=relevance)
 
 
 def _meaning(candidates: Candidates, background: Background) -> Floats:

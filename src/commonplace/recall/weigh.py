@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from commonplace.values import Kind
+from commonplace.recall.rank import CERTAIN
+from commonplace.values import Kind, Score
 
 _DAY = 86_400.0
 
@@ -26,6 +27,9 @@ question, so that this little puts the newest of them first, and what is only li
 
 WEAKEST = 0.6
 STRONGEST = 1.2
+
+_EVIDENCE = 0.004
+"""What one of log-odds is worth among certainties: a twelfth of a memory's whole decay."""
 
 _IMPORTANCE = 0.2
 """The most and the least important memory are this far apart."""
@@ -49,6 +53,11 @@ def strength(importance: float, *, used: int = 0, ignored: int = 0, wrong: int =
     return min(max(factor, WEAKEST), STRONGEST)
 
 
-def score(relevance: float, recency: float, strength: float) -> float:
+def certainty(evidence: float) -> float:
+    """Give the factor for the log-odds behind a relevance, since certainties look alike as probabilities."""
+    return math.exp(_EVIDENCE * (evidence - CERTAIN))
+
+
+def score(parts: Score) -> float:
     """Give the number that hits are ordered by; what is cut off is decided by relevance alone."""
-    return relevance * recency * strength
+    return parts.relevance * parts.certainty * parts.recency * parts.strength

@@ -357,7 +357,7 @@ def _kept(deed: Deed, found: Found) -> bool:
         kind, name, (birth, number) = deed["item"]
         return (birth, number) in found.lists.get((kind, name), [])
     kind, name, version = deed["things"][0]
-    return found.things.get((kind, name), 0) == version
+    return bool(found.things.get((kind, name), 0) == version)
 
 
 def _start(path: Path, folder: Path, birth: int) -> int:

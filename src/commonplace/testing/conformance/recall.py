@@ -43,7 +43,8 @@ class RecallConformance(Harness):
             parts = hit.parts
             assert 0 <= parts.relevance <= 1
             assert 0 <= parts.words <= 1.0001
-            assert hit.score == pytest.approx(parts.relevance * parts.recency * parts.strength)
+            factors = parts.certainty * parts.recency * parts.strength
+            assert hit.score == pytest.approx(parts.relevance * factors)
 
     def test_an_empty_book_answers_that_it_knows_nothing(self, book: Book) -> None:
         recall = book.recall("anything at all")

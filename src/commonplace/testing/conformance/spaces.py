@@ -139,6 +139,25 @@ class SpaceConformance(Harness):
         near.remember("harbour here")
         assert near.feedback(far.recall("harbour", threshold=0).receipt, "wrong") == 0
 
+    def test_each_side_counts_for_itself(self, book: Book) -> None:
+        for side in two_sides(book):
+            assert [message.number for message in side.transcript("s").read()] == [1, 2]
+            assert [step.version for step in side.history("m")] == [1, 2]
+            assert [file.revision for file in side.canvas("c").revisions("a.md")] == [1, 2]
+            assert side.kv("n").set("k", 1).version == 2
+
+    @pytest.mark.parametrize("first", ["near", "far"])
+    def test_feedback_on_one_side_neither_lifts_nor_lowers_the_other(self, book: Book, first: str) -> None:
+        for name in (first, "near", "far"):  # whichever space was made first
+            book.in_space(name).kv("n").set("k", 1)
+        near, far = book.in_space("near"), book.in_space("far")
+        for side in (near, far):
+            side.remember("harbour", id="m")
+        for _ in range(5):
+            near.feedback("m", "wrong")
+        strengths = [side.recall("harbour", threshold=0).hits[0].parts.strength for side in (near, far)]
+        assert strengths[0] < strengths[1] == 1
+
     def test_a_cursor_of_the_other_side_shows_nothing_of_it(self, book: Book) -> None:
         near, far = book.in_space("near"), book.in_space("far")
         far.remember([Draft(content=f"{FAR} {i}", said_at=moment(i)) for i in range(4)])
