@@ -10,7 +10,7 @@ from pathlib import Path
 from types import EllipsisType, TracebackType
 from typing import Literal, overload
 
-from commonplace import asking, checks, drafts, filters, forgetting, listing, portable, revising, times
+from commonplace import asking, checks, drafts, filters, forgetting, listing, revising, times
 from commonplace.canvas import Canvas
 from commonplace.core import Core, Place
 from commonplace.errors import InvalidInput, NotFound
@@ -21,6 +21,7 @@ from commonplace.store import entries, files, memories, messages, spaces
 from commonplace.store.conditions import Selection, compile_where, is_plain
 from commonplace.transcript import Transcript
 from commonplace.values import (
+    NOBODY,
     SIGNALS,
     Check,
     Content,
@@ -137,7 +138,7 @@ class Book:
         """
         options = Draft(
             content="", kind=kind, tags=tags, metadata=metadata or {}, importance=importance,
-            scope=scope or Scope(), source=source, said_at=said_at, ttl=ttl, text=text, mime=mime, id=id,
+            scope=scope or NOBODY, source=source, said_at=said_at, ttl=ttl, text=text, mime=mime, id=id,
             vector=vector, supersedes=supersedes, reason=reason,
         )  # fmt: skip
         wanted = drafts.expand(content, options)
@@ -352,10 +353,14 @@ class Book:
 
     def export(self, *, vectors: bool = False) -> Iterator[dict[str, Json]]:
         """Everything in the space as JSON-able records that `load` takes back without loss."""
+        from commonplace import portable  # few programs export, and it is slow to import
+
         yield from portable.export(self._store, self._place.find(), self._name, vectors=vectors)
 
     def load(self, records: Iterable[Mapping[str, Json]]) -> int:
         """Take in what `export` gave, all or nothing; what is there already is left alone. Returns how many."""
+        from commonplace import portable  # as above
+
         return portable.load(self._core, self._place.make(), records)
 
     def backup(self, path: str | PathLike[str]) -> None:

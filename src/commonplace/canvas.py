@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from commonplace import checks, patch, times
+from commonplace import checks, times
 from commonplace.core import Place
 from commonplace.errors import Conflict, InvalidInput
 from commonplace.settings import Settings
@@ -53,6 +53,8 @@ class Canvas:
 
     def diff(self, path: str, old: int, new: int | None = None) -> str:
         """A unified diff from one revision to another, or to the newest; `apply` accepts it."""
+        from commonplace import patch  # slow to import, and most books never patch
+
         return patch.diff(self.read(path, old), self.read(path, new), path, path)
 
     def apply(
@@ -85,6 +87,8 @@ class Canvas:
         author: str | None,
         if_version: int | Mapping[str, int] | None,
     ) -> list[File]:
+        from commonplace import patch  # as above
+
         def read(path: str) -> str | None:
             newest = files.latest(tx, space, self._name, checked_path(path))
             return None if newest is None or newest.deleted else newest.content
@@ -105,6 +109,8 @@ class Canvas:
     ) -> None:
         if if_version is None:
             return
+        from commonplace import patch  # as above
+
         paths = [path for file in patch.parse(text) for path in file.paths]
         if isinstance(if_version, int):
             if len(paths) != 1:

@@ -11,10 +11,11 @@ import numpy as np
 
 from commonplace.errors import DimensionMismatch, InvalidInput, InvalidText, TooLarge
 from commonplace.recall.types import Floats
-from commonplace.values import KINDS, ORDERS, Json, Kind, Order, Scope, Within
+from commonplace.values import KINDS, NOBODY, ORDERS, Json, Kind, Order, Scope, Within
 
 _LONGEST_NAME = 512
 _MOST_TAGS = 256
+_UNIT = 1e-5
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _ESCAPED_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
@@ -70,11 +71,13 @@ def tags(values: Iterable[str]) -> tuple[str, ...]:
 
 def names(values: Iterable[str] | None, what: str) -> tuple[str, ...]:
     """A list of short names; None is none of them."""
+    if values is None or values == ():
+        return ()
     if isinstance(values, str):
         raise InvalidInput(f"{what} must be a list of texts, not the text {values!r}: pass [{values!r}]")
-    if values is not None and not isinstance(values, Iterable):
+    if not isinstance(values, Iterable):
         raise InvalidInput(f"{what} must be a list of texts, not {values!r}")
-    return () if values is None else tuple(name(value, what) for value in values)
+    return tuple(name(value, what) for value in values)
 
 
 def kinds(values: Iterable[str] | None) -> tuple[Kind, ...]:
@@ -93,6 +96,8 @@ def scope(value: object) -> Scope:
     """A scope whose parts are names."""
     if not isinstance(value, Scope):
         raise InvalidInput(f"scope must be a commonplace.Scope, not {type(value).__name__}")
+    if value is NOBODY:
+        return value
     optional_name(value.user, "scope.user")
     optional_name(value.agent, "scope.agent")
     optional_name(value.session, "scope.session")
@@ -165,8 +170,17 @@ def metadata(value: Mapping[str, Json] | None, *, limit: int) -> str:
     return json_text(dict(value), "metadata", limit=limit)
 
 
+def _is_unit(values: object, dimension: int) -> bool:
+    """Whether nothing is left to do, as mostly; anything unusual takes the careful way."""
+    if not isinstance(values, np.ndarray) or values.dtype != np.float32 or values.shape != (dimension,):
+        return False
+    return abs(float(values @ values) - 1) < _UNIT
+
+
 def vector(values: Sequence[float] | Floats, dimension: int) -> Floats:
     """A unit vector of the book's dimension; zeros stay zeros."""
+    if _is_unit(values, dimension):
+        return values  # type: ignore[return-value]  # it is a float32 array
     try:
         row = np.asarray(values, np.float64)
     except (TypeError, ValueError) as error:

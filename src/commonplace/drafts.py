@@ -130,8 +130,9 @@ def embedded(records: list[Record], given: Sequence[Floats | None], embedder: Em
     missing = [i for i, vector in enumerate(given) if vector is None and records[i].text.strip()]
     vectors = dict(zip(missing, embed(embedder, [records[i].text for i in missing]), strict=True))
     vectors.update((i, vector) for i, vector in enumerate(given) if vector is not None)
-    for i, vector in vectors.items():
-        records[i].vector = trace.half(vector)
+    if vectors:
+        for i, half in zip(vectors, trace.halves(np.stack(list(vectors.values()))), strict=True):
+            records[i].vector = half
     return records
 
 

@@ -68,9 +68,10 @@ def _gather(store: Store, embedder: Embedder, batch: int, progress: Progress) ->
 
 
 def _embed_batch(store: Store, embedder: Embedder, rows: list[Row]) -> None:
-    vectors = iter(drafts.embed(embedder, [text for _, _, text, _ in rows if text.strip()]))
+    texts = [text for _, _, text, _ in rows if text.strip()]
+    vectors = iter(trace.halves(drafts.embed(embedder, texts)))
     new = [
-        (seq, space, trace.half(next(vectors)) if text.strip() else None, trace.terms(text, json.loads(tags)))
+        (seq, space, next(vectors) if text.strip() else None, trace.terms(text, json.loads(tags)))
         for seq, space, text, tags in rows
     ]
     store.write(lambda tx: traces.keep_reembedded(tx, new))

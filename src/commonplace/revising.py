@@ -85,7 +85,8 @@ def _changed(core: Core, memory: Memory, before: memories.Record, change: Change
         terms=trace.terms(after.text, tags),
     )
     if change.vector is not ...:
-        return replace(after, vector=trace.half(checks.vector(change.vector, core.identity().dimension)))
+        (vector,) = trace.halves(checks.vector(change.vector, core.identity().dimension)[None, :])
+        return replace(after, vector=vector)
     if after.text == before.text:
         return after
     return drafts.embedded([replace(after, vector=None)], [None], core.embedder)[0]

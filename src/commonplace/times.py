@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from datetime import datetime, timedelta, timezone
+from functools import lru_cache
 
 from commonplace.errors import InvalidInput
 
@@ -29,6 +30,7 @@ def to_micros(moment: datetime) -> int:
     return micros
 
 
+@lru_cache(maxsize=1024)
 def from_micros(micros: int) -> datetime:
     """The UTC datetime of a stored moment."""
     return _EPOCH + micros * _MICROSECOND

@@ -41,6 +41,10 @@ class Scope:
     session: str | None = None
 
 
+NOBODY = Scope()
+"""The scope of what belongs to everybody."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Within:
     """Where to look: each part lists the values to search; None searches all of them.
@@ -65,7 +69,7 @@ class Draft:
     tags: Sequence[str] = ()
     metadata: Mapping[str, Json] = field(default_factory=dict)
     importance: float = 0.5
-    scope: Scope = Scope()
+    scope: Scope = NOBODY
     source: str | None = None
     said_at: datetime | None = None
     ttl: float | None = None

@@ -63,5 +63,5 @@ def hit(
         valid_to=None,
         superseded_by=None,
     )
-    parts = Score(meaning=0.0, words=0.0, relevance=score, recency=1.0, strength=1.0)
+    parts = Score(meaning=0.0, words=0.0, relevance=score, certainty=1.0, recency=1.0, strength=1.0)
     return Hit(memory=memory, score=score, parts=parts)

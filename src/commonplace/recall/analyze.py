@@ -7,9 +7,10 @@ import struct
 import threading
 import unicodedata
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -77,15 +78,11 @@ def decode(blob: bytes) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint8]]:
 
 def _count(chunks: list[str], cache: dict[str, tuple[int, ...]], *, drop: bool) -> dict[int, int]:
     """Count the terms of pieces of text that stand between spaces."""
-    counts: dict[int, int] = {}
-    for chunk in chunks:
-        try:
-            hashes = cache[chunk]
-        except KeyError:
-            hashes = _analyse(chunk, cache, drop=drop)
-        for term in hashes:
-            counts[term] = counts.get(term, 0) + 1
-    return counts
+    found = list(map(cache.get, chunks))
+    if None in found:
+        known = zip(found, chunks, strict=True)
+        found = [_analyse(chunk, cache, drop=drop) if hashes is None else hashes for hashes, chunk in known]
+    return Counter(chain.from_iterable(found))  # type: ignore[arg-type]  # none of them is None any more
 
 
 def _analyse(chunk: str, cache: dict[str, tuple[int, ...]], *, drop: bool) -> tuple[int, ...]:

@@ -16,7 +16,7 @@ from commonplace.errors import Conflict, NotFound
 from commonplace.recall.types import Ints
 from commonplace.store import trace
 from commonplace.store.base import Params, Row, Tx, Where, ensure_generation
-from commonplace.values import Content, Kind, Memory, Revision, Scope
+from commonplace.values import NOBODY, Content, Kind, Memory, Revision, Scope
 
 COLUMNS = (
     "seq, id, version, action, reason, kind, form, mime, importance, scope_user, scope_agent, scope_session,"
@@ -276,7 +276,7 @@ def decode(row: Row) -> Memory:
         tags=tuple(json.loads(tags)) if tags != "[]" else (),
         metadata=json.loads(metadata) if metadata != "{}" else {},
         importance=importance,
-        scope=Scope(user=user, agent=agent, session=session),
+        scope=_scope(user, agent, session),
         source=source,
         said_at=times.from_micros(said),
         created_at=times.from_micros(created),
@@ -298,6 +298,11 @@ def kind_of(row: Row) -> Kind:
 
 def importance_of(row: Row) -> float:
     return float(row[8])
+
+
+def _scope(user: str | None, agent: str | None, session: str | None) -> Scope:
+    # Most memories are everybody's; one value serves them all.
+    return Scope(user=user, agent=agent, session=session) if user or agent or session else NOBODY
 
 
 def said_at(row: Row) -> int:

@@ -55,6 +55,8 @@ def terms(text: str, tags: Sequence[str]) -> bytes:
     return words[: 4 * n] + labels + words[4 * n :] + bytes(len(tags))
 
 
-def half(vector: npt.NDArray[np.float32]) -> bytes:
-    """A unit vector as it is stored: float16, little-endian."""
-    return vector.astype("<f2").tobytes()
+def halves(vectors: npt.NDArray[np.float32]) -> list[bytes]:
+    """Unit vectors as they are stored: float16, little-endian."""
+    size = 2 * vectors.shape[1]
+    flat = vectors.astype("<f2").tobytes()
+    return [flat[start : start + size] for start in range(0, len(flat), size)]
