@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -127,10 +128,14 @@ def _without_repeats(found: Found, ranked: list[int]) -> list[int]:
     texts = [memories.text_of(found.rows[i]) for i in ranked]
     vectors = found.vectors[ranked]
     # Texts are compared word by word only where two could be the same; mostly none could.
-    alike = np.count_nonzero(vectors @ vectors.T > ALIKE) > len(ranked)
-    if not alike and len({text.casefold() for text in texts}) == len(texts):
+    repeated = Counter(text.casefold() for text in texts)
+    close = (vectors @ vectors.T > ALIKE).sum(axis=1) > 1
+    suspects = [place for place, text in enumerate(texts) if close[place] or repeated[text.casefold()] > 1]
+    if not suspects:
         return ranked
-    return [ranked[i] for i in distinct(texts, vectors)]
+    kept = distinct([texts[place] for place in suspects], vectors[suspects])
+    dropped = set(suspects) - {suspects[place] for place in kept}
+    return [row for place, row in enumerate(ranked) if place not in dropped]
 
 
 def _apart(found: Found, kept: list[int], request: Request) -> tuple[list[int], list[int]]:

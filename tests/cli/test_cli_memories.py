@@ -118,7 +118,7 @@ def test_a_list_is_a_table_as_wide_as_the_terminal(cli: Cli, monkeypatch: pytest
     monkeypatch.setenv("COLUMNS", "90")
     lines = cli("list").out.splitlines()
     assert lines[0].split() == ["ID", "SAID", "ON", "KIND", "TAGS", "TEXT"]
-    assert max(width(line) for line in lines) == 90
+    assert max(width(line) for line in lines) in (89, 90)  # a wide character may not fit into the last column
     assert all(line.endswith("…") for line in lines[1:])
     monkeypatch.delenv("COLUMNS")
     assert ("a long text " * 30).strip() in cli("list").out
