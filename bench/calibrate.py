@@ -95,7 +95,7 @@ class Index:
             lengths=self.lengths[places],
             frequencies=(counts > 0).sum(axis=0).astype(np.int64),
             population=len(places),
-            mean_length=float(self.lengths[places].mean()),
+            searched=len(places),
         )
         return _best(everything)
 

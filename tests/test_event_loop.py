@@ -19,7 +19,7 @@ from commonplace import AsyncBook
 from commonplace.testing import HashEmbedder
 
 LIBRARY = Path(commonplace.__file__).parent
-OFF_THE_LOOP = tuple(str(LIBRARY / part) for part in ("store", "embed", "recall", "book.py", "patch.py"))
+OFF_THE_LOOP = tuple(str(LIBRARY / part) for part in ("store", "embed", "recall", "book.py", "patch"))
 OPERATIONS = 300
 
 
