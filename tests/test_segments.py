@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -107,3 +109,23 @@ def test_emptying_the_space_leaves_nothing_in_the_segment(path: Path, vectors: n
     with opened(path) as book:
         book.forget(everything=True)
         assert ids(book, vectors[3]) == []
+
+
+def test_a_program_may_end_while_a_graph_is_built(tmp_path: Path) -> None:
+    pytest.importorskip("usearch")
+    program = f"""
+import numpy as np, sys, time, commonplace
+from commonplace import Draft, Settings
+from commonplace.testing import HashEmbedder
+settings = Settings(segment_rows=1000, durability="normal")
+book = commonplace.open({str(tmp_path / "large.db")!r}, embedder=HashEmbedder(64), settings=settings)
+rows = np.random.default_rng(1).standard_normal((6000, 64)).astype(np.float32)
+book.remember([Draft(content=f"entry {{i}}", vector=row) for i, row in enumerate(rows)])
+book.recall("", vector=rows[0], threshold=0)
+time.sleep(0.2)
+if "close" in sys.argv:
+    book.close()
+"""
+    for argument in ("close", "leave"):
+        done = subprocess.run([sys.executable, "-c", program, argument], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, ""), argument

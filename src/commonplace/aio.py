@@ -140,6 +140,13 @@ class AsyncCanvas:
         """Delete a file; its revisions stay readable by number. NotFound if there is no such file."""
         return await self._threads.run(self._sync.delete, path, author=author, if_version=if_version)
 
+    async def forget(self, path: str) -> int:
+        """Erase a file with every revision and return how many there were; NotFound if there never was one.
+
+        `delete` keeps the revisions; this leaves nothing, not even the number that the next file starts from.
+        """
+        return await self._threads.run(self._sync.forget, path)
+
     async def read(self, path: str, revision: int | None = None) -> str:
         """The text of a file, or of one of its revisions."""
         return await self._threads.run(self._sync.read, path, revision)
@@ -207,6 +214,10 @@ class AsyncTranscript:
     async def tail(self, n: int = 20) -> list[Message]:
         """The last `n` messages, oldest first."""
         return await self._threads.run(self._sync.tail, n)
+
+    async def forget(self) -> int:
+        """Erase the whole transcript and return how many messages it had."""
+        return await self._threads.run(self._sync.forget)
 
 
 class AsyncBook:

@@ -31,6 +31,16 @@ class Canvas:
         """Delete a file; its revisions stay readable by number. NotFound if there is no such file."""
         return self._put(path, None, author, if_version)
 
+    def forget(self, path: str) -> int:
+        """Erase a file with every revision and return how many there were; NotFound if there never was one.
+
+        `delete` keeps the revisions; this leaves nothing, not even the number that the next file starts from.
+        """
+        space, place = self._place.find(), checked_path(path)
+        erased = self._store.write(lambda tx: files.forget(tx, space, self._name, place))
+        self._store.scrub(space)
+        return erased
+
     def read(self, path: str, revision: int | None = None) -> str:
         """The text of a file, or of one of its revisions."""
         return self.file(path, revision).content

@@ -38,6 +38,8 @@ def body(content: Content, *, text: str | None, mime: str | None, settings: Sett
     kind = checks.optional_name(mime, "mime")
     if isinstance(content, str):
         stored = checks.text(content, "content", limit=settings.max_text_bytes)
+        if not (stored.strip() or (shown or "").strip()):
+            raise InvalidInput("the content is empty: there is nothing to remember")
         different = shown is not None and shown != stored
         return Body(
             form="text", mime=kind or TEXT, text=stored if shown is None else shown,
@@ -76,6 +78,8 @@ def _lines(value: Json, path: str = "", depth: int = 0) -> list[str]:
 
 def expand(content: Content | Draft | Sequence[Content | Draft], options: Draft) -> list[Draft]:
     """One draft for each content: a Draft as it is, anything else with the options."""
+    if isinstance(content, Draft) and options != Draft(content=""):
+        raise InvalidInput("a Draft brings its own options: set kind, tags and the rest on the Draft")
     contents: Sequence[Any] = content if isinstance(content, (list, tuple)) else [content]
     if contents is content and (options.id is not None or options.vector is not None):
         raise InvalidInput("id and vector belong to one memory: for many, pass Drafts that have their own")

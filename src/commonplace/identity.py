@@ -86,8 +86,9 @@ def describe(embedder: Embedder, *, generation: int) -> Identity:
 def ensure_same(identity: Identity, embedder: Embedder, where: str) -> None:
     """Refuse an embedder with another name or version than the book's."""
     if (identity.name, identity.version) != (embedder.name, embedder.version):
+        option = ' (embedder="none")' if identity.name == "words-only" else ""
         raise EmbedderMismatch(
-            f"{where} was written with embedder {identity.name} {identity.version}, not {embedder.name}"
+            f"{where} was written with embedder {identity.name} {identity.version}{option}, not {embedder.name}"
             f" {embedder.version}; open it with that one, or re-embed it: commonplace reindex {where} (with"
             " --embedder for one that is not the default)"
         )

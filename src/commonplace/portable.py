@@ -153,10 +153,12 @@ def load(core: Core, space: int, records: Iterable[Mapping[str, Json]]) -> int:
                 others.append(_READERS[str(kind)](core, record))
             elif record["commonplace"] != FORMAT:
                 raise InvalidInput(f"format {record['commonplace']!r} is not known to this commonplace")
-        except (KeyError, TypeError, ValueError) as error:
-            raise InvalidInput(f"record {number} is not one that export() gives: {error!r}") from error
+        except KeyError as error:
+            raise InvalidInput(f"record {number} has no field {error}: nothing was taken in") from error
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(f"record {number} is not one that export() gives: {error}") from error
         except CommonplaceError as error:
-            raise InvalidInput(f"record {number}: {error}") from error
+            raise InvalidInput(f"record {number}: {error}; nothing was taken in") from error
     embedded = drafts.embedded([version.record for version in versions], given, core.embedder)
 
     def work(tx: Tx) -> int:

@@ -40,6 +40,8 @@ def revise(core: Core, space: int, id: str, change: Change, if_version: int | No
     The text is embedded between a read and the write, so that no lock is held meanwhile. Without
     `if_version`, a version that another writer slipped in between is revised in its turn.
     """
+    if all(getattr(change, name) is ... for name in Change.__slots__ if name != "reason"):
+        raise InvalidInput("nothing to revise: name what changes, such as content, tags or importance")
     while True:
         revised = _attempt(core, space, id, change, if_version)
         if revised is not None:

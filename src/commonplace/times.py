@@ -22,7 +22,9 @@ def now() -> int:
 def to_micros(moment: datetime) -> int:
     """Microseconds of a datetime; one without a time zone is taken as UTC."""
     if not isinstance(moment, datetime):
-        raise InvalidInput(f"expected a datetime, got {type(moment).__name__}")
+        raise InvalidInput(
+            f"a moment is a datetime, such as datetime.now(timezone.utc), not {type(moment).__name__} {moment!r}"
+        )
     aware = moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
     micros = (aware - _EPOCH) // _MICROSECOND
     if not FIRST <= micros <= LAST:

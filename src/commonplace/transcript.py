@@ -57,6 +57,13 @@ class Transcript:
         space, most = self._place.find(), checks.count(n, "n")
         return self._store.read(lambda tx: messages.tail(tx, space, self._session, most))
 
+    def forget(self) -> int:
+        """Erase the whole transcript and return how many messages it had."""
+        space = self._place.find()
+        erased = self._store.write(lambda tx: messages.forget(tx, space, self._session))
+        self._store.scrub(space)
+        return erased
+
     def _after(self, number: int, limit: int | None) -> list[Message]:
         space, most = self._place.find(), None if limit is None else checks.count(limit, "limit")
         return self._store.read(lambda tx: messages.after(tx, space, self._session, number, most))

@@ -36,8 +36,8 @@ def test_a_memory_is_quoted_with_its_date_kind_and_source() -> None:
 
 
 def test_without_a_source_the_scope_tells_whose_it_is() -> None:
-    assert "[2026-05-04, note, bob]" in render([hit("x", scope=Scope(user="bob", agent="planner"))])
-    assert "[2026-05-04, note, planner]" in render([hit("x", scope=Scope(agent="planner"))])
+    assert "[2026-05-04, note, user bob]" in render([hit("x", scope=Scope(user="bob", agent="planner"))])
+    assert "[2026-05-04, note, agent planner]" in render([hit("x", scope=Scope(agent="planner"))])
     assert "[2026-05-04, note]" in render([hit("x")])
 
 

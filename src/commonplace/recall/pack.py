@@ -69,10 +69,19 @@ def _surely_fits(lines: dict[int, str], max_tokens: int) -> bool:
 def line(memory: Memory, content: str | None = None) -> str:
     """Write one memory: its date, kind and origin, then its text as one JSON string."""
     label = [memory.said_at.date().isoformat(), memory.kind]
-    origin = memory.source or memory.scope.user or memory.scope.agent
+    origin, role = _origin(memory)
     if origin and (name := _NOT_LABEL.sub(" ", _seen(origin)).strip()[:_LONGEST_LABEL]):
-        label.append(name)
+        label.append(role + name)
     return f"- [{', '.join(label)}] {_quoted(memory.text if content is None else content)}"
+
+
+def _origin(memory: Memory) -> tuple[str | None, str]:
+    """Who said it; if that is not known, whose it is."""
+    if memory.source:
+        return memory.source, ""
+    if memory.scope.user:
+        return memory.scope.user, "user "
+    return memory.scope.agent, "agent "
 
 
 def _quoted(text: str) -> str:

@@ -10,7 +10,7 @@ from commonplace.values import Coverage
 KNOWN = 0.8
 """Relevance from which the best memory surely bears on the question."""
 
-HELD = 0.25
+HELD = 0.7
 """Share of the question's words that must be found, or only a part of what was asked can be answered."""
 
 

@@ -52,6 +52,8 @@ class Connection:
 
 def connect(path: Path, settings: Settings) -> Connection:
     """Open one connection, ready to use; the file is created if it is not there."""
+    if path.is_dir():
+        raise StoreUnavailable(f"{path} is a directory: give the path of a file in it, such as {path / 'team.db'}")
     with explained(path):
         raw = apsw.Connection(str(path))
     raw.set_busy_handler(patience(settings.busy_timeout))

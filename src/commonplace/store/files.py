@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from commonplace import times
 from commonplace.errors import Conflict, NotFound
-from commonplace.store.base import Row, Tx
+from commonplace.store.base import Params, Row, Tx
 from commonplace.values import File
 
 _COLUMNS = "path, revision, content, at, author"
@@ -125,6 +125,14 @@ def count(tx: Tx, space: int) -> int:
 def everything(tx: Tx, space: int) -> list[Row]:
     """Every revision of every file: canvas, path, revision, content, at, author."""
     return tx.run(_ALL, {"space": space})
+
+
+def forget(tx: Tx, space: int, canvas: str, path: str) -> int:
+    """Remove every revision of a file; returns how many."""
+    place: Params = {"space": space, "canvas": canvas, "path": path}
+    erased = len(revisions(tx, space, canvas, path))
+    tx.run("DELETE FROM file WHERE space = :space AND canvas = :canvas AND path = :path", place)
+    return erased
 
 
 def forget_all(tx: Tx, space: int) -> None:

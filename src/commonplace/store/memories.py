@@ -393,6 +393,11 @@ def _trace(record: Record, space: int, seq: int) -> Params:
 def _close(tx: Tx, space: int, id: str, *, by: Record, now: int) -> None:
     """Close a memory because `by` takes its place: a new version with an end and a pointer."""
     old = current(tx, space, id, now=now)
+    if (before := decode(old)).superseded_by is not None:
+        raise Conflict(
+            f"memory {id!r} was superseded by {before.superseded_by!r} already: supersede that one",
+            current=before.version,
+        )
     closed = replace(
         record_of(tx, space, old), valid_to=by.said_at, superseded_by=by.id, reason=by.reason, supersedes=()
     )

@@ -100,6 +100,14 @@ def everything(tx: Tx, space: int) -> list[Row]:
     return tx.run(_ALL, {"space": space})
 
 
+def forget(tx: Tx, space: int, session: str) -> int:
+    """Remove every message of a session; returns how many."""
+    place: Params = {"space": space, "session": session}
+    erased = int(tx.run("SELECT count(*) FROM message WHERE space = :space AND session = :session", place)[0][0])
+    tx.run("DELETE FROM message WHERE space = :space AND session = :session", place)
+    return erased
+
+
 def forget_all(tx: Tx, space: int) -> None:
     """Remove every transcript of a space."""
     tx.run("DELETE FROM message WHERE space = :space", {"space": space})

@@ -8,6 +8,7 @@ each of these files may be deleted at any time, and a damaged one is thrown away
 
 from __future__ import annotations
 
+import atexit
 import os
 import threading
 import zlib
@@ -30,7 +31,7 @@ except ImportError:  # Windows elects no builder: large spaces are scanned exact
 
 STALE = 0.2
 """Build anew when this share of a space is newer than its segment, or gone from it."""
-_CHUNK = 5_000
+_CHUNK = 200
 _EXPANSION = 256
 """How wide the graph is searched: more finds more of the true neighbours and takes longer."""
 
@@ -64,6 +65,7 @@ class Segments:
         self._refused: set[str] = set()
         self._lock = threading.Lock()
         self._builder: threading.Thread | None = None
+        self._stopping = threading.Event()
 
     def find(self, space: int, view: View) -> Segment | None:
         """The segment to search a large space by; None where an exact scan is due, or while one is built."""
@@ -76,6 +78,13 @@ class Segments:
             if segment is None or segment.is_stale(view):
                 self._build_later(space, view)
             return segment
+
+    def close(self) -> None:
+        """Stop building; what is half built is dropped."""
+        self._stopping.set()
+        if self._builder is not None:
+            self._builder.join()
+        atexit.unregister(self.close)
 
     def remove(self, space: int) -> None:
         """Delete a space's segments, since they hold vectors of what was forgotten; a new one is built when due."""
@@ -102,11 +111,12 @@ class Segments:
 
     def _build_later(self, space: int, view: View) -> None:
         if self._builder is None or not self._builder.is_alive():
-            # A daemon: a program that ends does not wait; a half-built graph leaves only a temporary file.
             self._builder = threading.Thread(
                 target=self._build, args=(space, view), name="commonplace-hnsw", daemon=True
             )
             self._builder.start()
+            # Python must not end while the thread is inside the graph's C++ code.
+            atexit.register(self.close)
 
     def _build(self, space: int, view: View) -> None:
         self._directory.mkdir(exist_ok=True)
@@ -116,8 +126,9 @@ class Segments:
             except OSError:  # another process is building
                 return
             known = [seq for seq, path in self._files(space, view.epoch) if path.name not in self._refused]
-            if max(known, default=-1) < view.seq:
-                _write(self._directory, space, view)
+            graph = _graph(view, self._stopping) if max(known, default=-1) < view.seq else None
+            if graph is not None:
+                _write(self._directory, space, view, graph)
 
 
 def _opened(path: Path, epoch: int, seq: int) -> Segment | None:
@@ -133,9 +144,9 @@ def _opened(path: Path, epoch: int, seq: int) -> Segment | None:
     return None if index is None else Segment(epoch, seq, index)
 
 
-def _write(directory: Path, space: int, view: View) -> None:
+def _write(directory: Path, space: int, view: View, graph: Any) -> None:
     temporary = directory / f"{space}.building"
-    _graph(view).save(str(temporary))
+    graph.save(str(temporary))
     with open(temporary, "rb") as file:
         os.fsync(file.fileno())
     name = f"{space}-{view.epoch}-{view.seq}-{_checksum(temporary)}.hnsw"
@@ -147,13 +158,16 @@ def _write(directory: Path, space: int, view: View) -> None:
             path.unlink()
 
 
-def _graph(view: View) -> Any:
+def _graph(view: View, stopping: threading.Event) -> Any:
+    """A graph over what stands in the view; None if it was told to stop."""
     from usearch.index import Index
 
     halves = view.vectors.halves
     index = Index(ndim=halves.buffer.shape[1], metric="ip", dtype="i8", connectivity=16, expansion_add=128)
     alive = np.flatnonzero(view.alive)
     for start in range(0, len(alive), _CHUNK):
+        if stopping.is_set():
+            return None
         some = alive[start : start + _CHUNK]
         index.add(view.seqs.array[some].astype(np.uint64), view.vectors.rows(some), threads=1)
     return index

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 import apsw
 
-from commonplace.errors import BookTooNew, CommonplaceError, StoreClosed, StoreReadOnly
+from commonplace.errors import BookTooNew, CommonplaceError, InvalidInput, StoreClosed
 from commonplace.recall.types import Probe
 from commonplace.settings import Settings
 from commonplace.store import memories, schema, verify
@@ -226,7 +226,7 @@ class SqliteStore:
 
     def backup(self, path: Path) -> None:
         if path.exists():
-            raise StoreReadOnly(f"{path} exists already; a backup never overwrites a file")
+            raise InvalidInput(f"{path} exists already; a backup never overwrites a file: choose another name")
         with self._snapshot() as tx, explained(path):
             target = apsw.Connection(str(path))
             try:
@@ -247,6 +247,7 @@ class SqliteStore:
         # In a forked child neither the lock nor the connections are its own to touch.
         if os.getpid() != self._pid:
             return
+        self._segments.close()
         with self._leading:
             if not self._closed:
                 self._closed = True

@@ -28,6 +28,18 @@ class CanvasConformance(Harness):
     """`canvas(name)`."""
 
     @pytest.mark.parametrize("content", CONTENTS, ids=lambda content: repr(content)[:20])
+    def test_a_forgotten_file_leaves_no_revision(self, book: Book) -> None:
+        canvas = book.canvas("c")
+        canvas.write("secret.txt", "one")
+        canvas.write("secret.txt", "two")
+        canvas.write("kept.txt", "kept")
+        assert canvas.forget("secret.txt") == 2
+        with pytest.raises(NotFound):
+            canvas.read("secret.txt", 1)
+        assert canvas.files() == {"kept.txt": 1}
+        with pytest.raises(NotFound):
+            canvas.forget("secret.txt")
+
     def test_a_file_comes_back_equal(self, shelf: Shelf, content: str) -> None:
         written = shelf.open().canvas("c").write("dir/a.md", content, author="ada")
         canvas = shelf.reopen().canvas("c")

@@ -17,7 +17,6 @@ PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01"
 
 CONTENTS: dict[str, Draft] = {
     "text": Draft(content="We chose FastAPI"),
-    "empty text": Draft(content=""),
     "many scripts": Draft(content="naïve Ωμέγα 北京 🚢\u200d☠️ e\u0301"),
     "lines and tabs": Draft(content="first\r\n\tsecond\n\n"),
     "markdown": Draft(content="# Title\n\n- one\n- *two*", mime=MARKDOWN),
@@ -246,6 +245,17 @@ class MemoryConformance(Harness):
     def test_a_backslash_before_u0000_is_plain_text(self, book: Book) -> None:
         memory = book.remember({"path": "C:\\u0000", "deep": "\\\\u0000"})
         assert book.get(memory.id).content == {"path": "C:\\u0000", "deep": "\\\\u0000"}
+
+    @pytest.mark.parametrize("empty", ["", " \n\t"])
+    def test_an_empty_text_is_nothing_to_remember(self, book: Book, empty: str) -> None:
+        with pytest.raises(InvalidInput, match="empty"):
+            book.remember(empty)
+        assert len(book.list()) == 0
+
+    def test_options_beside_a_draft_are_refused_not_ignored(self, book: Book) -> None:
+        with pytest.raises(InvalidInput, match="Draft"):
+            book.remember(Draft(content="x"), kind="fact")
+        assert len(book.list()) == 0
 
     @pytest.mark.parametrize("field", ["id", "source", "tag", "user", "mime"])
     @pytest.mark.parametrize("empty", ["", "  "])

@@ -29,6 +29,19 @@ CHANGES: dict[str, object] = {
 class RevisionConformance(Harness):
     """`revise`, `history`, `get(version=)`, `supersedes`."""
 
+    def test_a_memory_is_superseded_once(self, book: Book) -> None:
+        first = book.remember("We deploy on Fridays")
+        second = book.remember("We deploy on Mondays", supersedes=[first.id])
+        with pytest.raises(Conflict, match=second.id):
+            book.remember("We deploy on Tuesdays", supersedes=[first.id])
+        assert [memory.id for memory in book.list()] == [second.id]
+
+    def test_a_revision_that_changes_nothing_is_refused(self, book: Book) -> None:
+        memory = book.remember("as it is")
+        with pytest.raises(InvalidInput, match="nothing to revise"):
+            book.revise(memory.id, reason="no reason")
+        assert book.get(memory.id).version == 1
+
     def test_a_revision_keeps_the_old_version(self, shelf: Shelf) -> None:
         book = shelf.open()
         first = book.remember("The harbour closes at nine", id="h", reason="told so")

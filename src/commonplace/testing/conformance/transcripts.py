@@ -23,6 +23,13 @@ class TranscriptConformance(Harness):
     """`transcript(session)`."""
 
     @pytest.mark.parametrize("content", CONTENTS, ids=repr)
+    def test_a_forgotten_transcript_is_empty(self, book: Book) -> None:
+        book.transcript("s").extend([{"content": "one"}, {"content": "two"}])
+        book.transcript("kept").append("kept")
+        assert book.transcript("s").forget() == 2
+        assert book.transcript("s").read() == []
+        assert book.transcripts() == ["kept"]
+
     def test_a_message_comes_back_equal(self, shelf: Shelf, content: Json) -> None:
         said = (
             shelf.open()
