@@ -211,7 +211,7 @@ def _overload(item: ast.FunctionDef) -> list[str]:
     ]
 
 
-def _signature(item: ast.FunctionDef, keyword: str, *, returns: str | None = None, body: str = "") -> list[str]:
+def _signature(item: ast.FunctionDef, keyword: str, *, returns: str | None = None) -> list[str]:
     result = returns or ast.unparse(item.returns)
     return [f"    {keyword} {item.name}({ast.unparse(item.args)}) -> {result}:"]
 

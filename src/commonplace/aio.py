@@ -502,7 +502,10 @@ class AsyncBook:
         return await self._threads.run(self._sync.check, deep=deep)
 
     def export(self, *, vectors: bool = False) -> AsyncIterator[dict[str, Json]]:
-        """Everything in the space as JSON-able records that `load` takes back without loss."""
+        """Everything in the space as JSON-able records that `load` takes back without loss.
+
+        `load` embeds the texts again; vectors that callers gave themselves are kept only with `vectors=True`.
+        """
         return stream(self._threads.run, self._sync.export(vectors=vectors))
 
     async def load(self, records: Iterable[Mapping[str, Json]]) -> int:

@@ -146,9 +146,7 @@ class Book:
         records = drafts.records(
             wanted, embedder=self._core.embedder, dimension=identity.dimension, settings=self._settings, now=now
         )
-        work = partial(
-            memories.insert, space=self._place.make(), records=records, generation=identity.generation, now=now
-        )
+        work = partial(memories.insert, space=self._place.make(), records=records, generation=identity.generation)
         stored = [memories.decode(row) for row in self._store.write(work)]
         return stored if isinstance(content, (list, tuple)) else stored[0]
 
@@ -180,7 +178,7 @@ class Book:
         )
         request = asking.Request(
             query=checks.text(query, "query", limit=self._settings.max_text_bytes),
-            k=checks.count(k, "k", least=1, most=10_000),
+            k=checks.count(k, "k", least=1, most=1_000),
             max_tokens=None if max_tokens is None else checks.count(max_tokens, "max_tokens"),
             threshold=rank.THRESHOLD if threshold is None else checks.share(threshold, "threshold"),
             order=checks.order(order),
@@ -308,7 +306,7 @@ class Book:
         name = checks.text(target, "target", limit=1_000_000)
         ids = receipt.read(name) if name.startswith(receipt.PREFIX) else (checks.name(name, "target"),)
         space, now = self._place.find(), times.now()
-        touched = self._store.write(lambda tx: memories.feedback(tx, space, ids, signal, now=now))
+        touched = self._store.write(lambda tx: memories.feedback(tx, space, tuple(dict.fromkeys(ids)), signal, now=now))
         if not touched and not name.startswith(receipt.PREFIX):
             raise NotFound(f"no memory with id {target!r} in this space")
         return touched
@@ -348,11 +346,15 @@ class Book:
     def check(self, *, deep: bool = False) -> Check:
         """Verify the store and that recall works; `deep` compares every index with the rows."""
         found = self._store.check(deep=deep)
-        self._core.identity()
+        if found.ok:
+            self._core.identity()
         return found
 
     def export(self, *, vectors: bool = False) -> Iterator[dict[str, Json]]:
-        """Everything in the space as JSON-able records that `load` takes back without loss."""
+        """Everything in the space as JSON-able records that `load` takes back without loss.
+
+        `load` embeds the texts again; vectors that callers gave themselves are kept only with `vectors=True`.
+        """
         from commonplace import portable  # few programs export, and it is slow to import
 
         yield from portable.export(self._store, self._place.find(), self._name, vectors=vectors)

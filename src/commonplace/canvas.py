@@ -106,12 +106,15 @@ class Canvas:
         standing = files.standing(tx, space, self._name)
         self._ensure_versions(text, if_version, standing)
         now = times.now()
+        changes = patch.apply(text, read, current=standing)
+        for change in changes:
+            checks.text(change.content or "", change.path, limit=self._limit)
         return [
             files.write(
                 tx, space, self._name, checked_path(change.path), change.content,
                 author=author, now=now, if_version=None,
             )
-            for change in patch.apply(text, read, current=standing)
+            for change in changes
         ]  # fmt: skip
 
     def _ensure_versions(

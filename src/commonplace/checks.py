@@ -15,6 +15,8 @@ from commonplace.values import KINDS, NOBODY, ORDERS, Json, Kind, Order, Scope, 
 
 _LONGEST_NAME = 512
 _MOST_TAGS = 256
+_MOST_NAMES = 1000
+_DEEPEST = 300
 _UNIT = 1e-5
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _ESCAPED_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
@@ -77,7 +79,10 @@ def names(values: Iterable[str] | None, what: str) -> tuple[str, ...]:
         raise InvalidInput(f"{what} must be a list of texts, not the text {values!r}: pass [{values!r}]")
     if not isinstance(values, Iterable):
         raise InvalidInput(f"{what} must be a list of texts, not {values!r}")
-    return tuple(name(value, what) for value in values)
+    checked = tuple(name(value, what) for value in values)
+    if len(checked) > _MOST_NAMES:
+        raise TooLarge(f"{len(checked):,} {what}, the limit is {_MOST_NAMES:,}")
+    return checked
 
 
 def kinds(values: Iterable[str] | None) -> tuple[Kind, ...]:
@@ -109,14 +114,17 @@ def within(value: Within | Scope | None) -> Within | None:
     if value is None:
         return None
     if isinstance(value, Scope):
-        parts = (None if part is None else (part,) for part in (value.user, value.agent, value.session))
-        users, agents, sessions = parts
-        value = Within(users=users, agents=agents, sessions=sessions)
+        value = Within(
+            users=None if value.user is None else (value.user,),
+            agents=None if value.agent is None else (value.agent,),
+            sessions=None if value.session is None else (value.session,),
+        )
     if not isinstance(value, Within):
         raise InvalidInput(f"within must be a commonplace.Within or Scope, not {type(value).__name__}")
-    for part in (value.users, value.agents, value.sessions):
-        names(part, "within")
-    return value
+    users, agents, sessions = (
+        None if part is None else names(part, "within") for part in (value.users, value.agents, value.sessions)
+    )
+    return replace(value, users=users, agents=agents, sessions=sessions)
 
 
 def only(value: Scope) -> Within:
@@ -147,16 +155,18 @@ def json_text(value: object, what: str, *, limit: int) -> str:
     return text(encoded, what, limit=limit)
 
 
-def _ensure_text_keys(value: object) -> None:
-    """Refuse keys that JSON would turn into text, and perhaps merge with others."""
+def _ensure_text_keys(value: object, depth: int = 0) -> None:
+    """Refuse keys that JSON would turn into text, and perhaps merge with others; and nests too deep to read back."""
+    if depth > _DEEPEST:
+        raise ValueError(f"it is nested deeper than {_DEEPEST} levels")
     if isinstance(value, dict):
         for key, item in value.items():
             if not isinstance(key, str):
                 raise TypeError(f"the key {key!r} is not text")
-            _ensure_text_keys(item)
+            _ensure_text_keys(item, depth + 1)
     elif isinstance(value, (list, tuple)):
         for item in value:
-            _ensure_text_keys(item)
+            _ensure_text_keys(item, depth + 1)
 
 
 def metadata(value: Mapping[str, Json] | None, *, limit: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,8 +18,6 @@ from commonplace.settings import Settings
 from commonplace.store import trace
 from commonplace.store.memories import Record
 from commonplace.values import BINARY, JSON, TEXT, Content, Draft, Json
-
-_DEEPEST = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +47,7 @@ def body(content: Content, *, text: str | None, mime: str | None, settings: Sett
         return _bytes_body(bytes(content), shown, kind or BINARY, settings)
     if isinstance(content, (dict, list)):
         encoded = checks.json_text(content, "content", limit=settings.max_text_bytes)
-        rendered = shown if shown is not None else "\n".join(_lines(content))
+        rendered = shown if shown is not None else _rendered(content, settings.max_text_bytes)
         return Body(form="json", mime=kind or JSON, text=rendered, content=encoded)
     raise InvalidInput(f"content must be text, bytes, or a JSON object or list, not {type(content).__name__}")
 
@@ -62,18 +60,27 @@ def _bytes_body(content: bytes, shown: str | None, mime: str, settings: Settings
     return Body(form="bytes", mime=mime, text=shown or "", content=content)
 
 
-def _lines(value: Json, path: str = "", depth: int = 0) -> list[str]:
+def _rendered(content: Json, limit: int) -> str:
     """JSON as lines of `path: value`, so that words in keys and in values are both found."""
-    if depth > _DEEPEST:
-        raise InvalidInput(f"content is nested deeper than {_DEEPEST} levels")
+    lines, size = [], 0
+    for line in _lines(content):
+        size += len(line.encode()) + 1
+        if size > limit:
+            raise TooLarge(f"content has more than {limit:,} bytes as text: give a shorter text= to find it by")
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def _lines(value: Json, path: str = "") -> Iterator[str]:
     if isinstance(value, dict):
-        parts = [(f"{path}.{key}" if path else key, item) for key, item in value.items()]
+        for key, item in value.items():
+            yield from _lines(item, f"{path}.{key}" if path else key)
     elif isinstance(value, list):
-        parts = [(path, item) for item in value]
+        for item in value:
+            yield from _lines(item, path)
     else:
         shown = value if isinstance(value, str) else json.dumps(value)
-        return [f"{path}: {shown}" if path else shown]
-    return [line for name, item in parts for line in _lines(item, name, depth + 1)]
+        yield f"{path}: {shown}" if path else shown
 
 
 def expand(content: Content | Draft | Sequence[Content | Draft], options: Draft) -> list[Draft]:
@@ -152,7 +159,14 @@ def embed(embedder: Embedder, texts: list[str]) -> Floats:
         )
     if not np.isfinite(rows).all():
         raise EmbedderFailed(f"embedder {embedder.name} gave numbers that are not finite")
-    return rows
+    return _unit(rows)
+
+
+def _unit(rows: Floats) -> Floats:
+    """Rows of length 1, whatever the embedder gave; zeros stay zeros."""
+    lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
+    scaled: Floats = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+    return scaled
 
 
 def embed_query(embedder: Embedder, query: str) -> Floats:
@@ -162,4 +176,4 @@ def embed_query(embedder: Embedder, query: str) -> Floats:
         raise EmbedderFailed(
             f"embedder {embedder.name} gave shape {row.shape} for a query, or numbers that are not finite"
         )
-    return row
+    return _unit(row)

@@ -82,8 +82,8 @@ def parse(filter: Mapping[str, object] | None) -> Filter:
 
 def _size(node: Filter) -> int:
     if isinstance(node, (All, Any)):
-        return sum(_size(part) for part in node.parts)
-    return _size(node.part) if isinstance(node, Not) else 1
+        return 1 + sum(_size(part) for part in node.parts)
+    return 1 + _size(node.part) if isinstance(node, Not) else 1
 
 
 def _mapping(node: object, *, depth: int) -> Filter:

@@ -120,7 +120,7 @@ def _plant(tx: Tx, identity: Identity, embedder: Embedder, vector: Floats, setti
     draft = Draft(content=PLANTED, id=_PLANTED_ID, vector=vector)
     planted = records([draft], embedder=embedder, dimension=identity.dimension, settings=settings, now=now)
     space = spaces.number(tx, spaces.PLANTED)
-    memories.insert(tx, space, planted, generation=identity.generation, now=now)
+    memories.insert(tx, space, planted, generation=identity.generation)
     return identity
 
 

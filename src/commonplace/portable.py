@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,32 +29,27 @@ _Record = dict[str, Json]
 def export(store: Store, space: int, name: str, *, vectors: bool) -> Iterator[_Record]:
     """A header, then every version of every memory, feedback, entries, files and messages.
 
-    Memories are read in batches up to the last one at the start, so that a long export blocks nobody.
+    Memories are read in batches, each memory whole, so that a long export blocks nobody and holds no half of one.
     """
     yield {"type": "header", "commonplace": FORMAT, "space": name, "at": _iso(times.now())}
     yield from _memories(store, space, vectors)
-    parts: tuple[tuple[Callable[[Tx, int], list[Row]], Callable[[Row], _Record]], ...] = (
+    parts: tuple[tuple[Callable[..., list[Row]], Callable[[Row], _Record]], ...] = (
         (memories.all_feedback, _feedback),
         (entries.everything, _entry),
         (files.everything, _file),
         (messages.everything, _message),
     )
     for read, shown in parts:
-        for row in store.read(lambda tx, read=read: read(tx, space)):  # type: ignore[misc]
+        for row in store.read(partial(read, space=space)):
             yield shown(row)
 
 
 def _memories(store: Store, space: int, vectors: bool) -> Iterator[_Record]:
-    seq, last = 0, store.read(lambda tx: memories.last_seq(tx, space))
-    while True:
-        batch = store.read(
-            lambda tx, seq=seq: memories.versions_after(tx, space, seq, last=last, limit=_BATCH)  # type: ignore[misc]
-        )
-        for row, (vector, _) in batch:
+    after = ""
+    while batch := store.read(partial(memories.whole_memories, space=space, after=after, limit=_BATCH)):
+        for row, vector in batch:
             yield _memory(row, vector if vectors else None)
-        if len(batch) < _BATCH:
-            return
-        seq = batch[-1][0][0]
+        after = memories.id_of(batch[-1][0])
 
 
 def _memory(row: Row, vector: bytes | None) -> _Record:
@@ -210,7 +206,12 @@ def _read_memory(core: Core, record: Mapping[str, Any]) -> _Version:
 
 
 def _read_vector(record: Mapping[str, Any], dimension: int) -> Floats | None:
-    return checks.vector(record["vector"], dimension) if "vector" in record else None
+    if "vector" not in record:
+        return None
+    checked = checks.vector(record["vector"], dimension)
+    # As it was stored, to the bit: its length is 1 but for float16's rounding, which must not be undone.
+    stored = np.asarray(record["vector"], np.float32)
+    return stored if np.abs(stored - checked).max(initial=0.0) < 1e-3 else checked
 
 
 def _read_feedback(core: Core, record: Mapping[str, Any]) -> _Restore:

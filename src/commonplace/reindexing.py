@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from os import PathLike
 
 from commonplace import drafts, identity
@@ -16,7 +17,7 @@ from commonplace.embed import load as load_embedder
 from commonplace.embed.base import Embedder
 from commonplace.opening import EmbedderLike, open_store
 from commonplace.settings import Settings
-from commonplace.store import trace, traces
+from commonplace.store import memories, trace, traces
 from commonplace.store.base import Row, Store, Tx
 
 Progress = Callable[[int, int], None]
@@ -46,17 +47,17 @@ def _reindex(store: Store, embedder: Embedder, batch: int, progress: Progress) -
     before = store.read(identity.known)
     if before is None:  # nothing was ever embedded
         return 0
-    described = identity.describe(embedder, generation=before.generation + 1)
+    described = identity.describe(embedder, generation=before.generation)
     goal = json.dumps([described.name, described.version, described.dimension])
     store.write(lambda tx: traces.begin_reembedding(tx, goal))
     while True:
-        done = _gather(store, embedder, batch, progress)
+        done = _gather(store, embedder, goal, batch, progress)
         # What was written while the last batch was embedded is caught by one more round.
-        if store.write(lambda tx: _finish(tx, described)):
+        if store.write(lambda tx: _finish(tx, goal, described)):
             return done
 
 
-def _gather(store: Store, embedder: Embedder, batch: int, progress: Progress) -> int:
+def _gather(store: Store, embedder: Embedder, goal: str, batch: int, progress: Progress) -> int:
     """Embed what has no new vector yet, a batch a transaction; returns how many have one."""
     while True:
         done, total = store.read(traces.reembedding_progress)
@@ -64,25 +65,26 @@ def _gather(store: Store, embedder: Embedder, batch: int, progress: Progress) ->
         rows = store.read(lambda tx: traces.not_reembedded(tx, batch))
         if not rows:
             return done
-        _embed_batch(store, embedder, rows)
+        _embed_batch(store, embedder, goal, rows)
 
 
-def _embed_batch(store: Store, embedder: Embedder, rows: list[Row]) -> None:
+def _embed_batch(store: Store, embedder: Embedder, goal: str, rows: list[Row]) -> None:
     texts = [text for _, _, text, _ in rows if text.strip()]
     vectors = iter(trace.halves(drafts.embed(embedder, texts)))
     new = [
         (seq, space, next(vectors) if text.strip() else None, trace.terms(text, json.loads(tags)))
         for seq, space, text, tags in rows
     ]
-    store.write(lambda tx: traces.keep_reembedded(tx, new))
+    store.write(lambda tx: traces.keep_reembedded(tx, goal, new))
 
 
-def _finish(tx: Tx, described: identity.Identity) -> bool:
+def _finish(tx: Tx, goal: str, described: identity.Identity) -> bool:
     """Put the new vectors in place if none is missing."""
+    traces.ensure_goal(tx, goal)
     if traces.not_reembedded(tx, 1):
         return False
     traces.put_reembedded(tx)
-    identity.adopt(tx, described)
+    identity.adopt(tx, replace(described, generation=memories.current_generation(tx) + 1))
     return True
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
+
+from commonplace.errors import InvalidInput
 
 Durability = Literal["full", "normal"]
 
@@ -33,3 +35,11 @@ class Settings:
 
     segment_rows: int = 250_000
     """Spaces larger than this are searched through an HNSW segment when usearch is installed."""
+
+    def __post_init__(self) -> None:
+        if self.durability not in get_args(Durability):
+            raise InvalidInput(f"durability is 'full' or 'normal', not {self.durability!r}")
+        for name in self.__slots__:
+            value = getattr(self, name)
+            if name != "durability" and (isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0):
+                raise InvalidInput(f"{name} is a number above 0, not {value!r}")

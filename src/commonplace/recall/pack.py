@@ -16,6 +16,8 @@ SHORTENED = " […]"
 
 _LONGEST_LABEL = 60
 _FEWEST_CHARACTERS = 40
+_GENEROUS = 8
+"""Characters that a token of ordinary text hardly exceeds: a longer beginning is not tried."""
 
 # What JSON leaves alone but a terminal, an editor or a model may take for the end of a line, or for
 # something invisible: other line ends, C1 controls, marks that turn or hide text, tag characters.
@@ -54,10 +56,22 @@ def pack(
     shown = tuple(hit for hit in hits if id(hit) in lines)
     avoided = tuple(hit for hit in avoid if id(hit) in lines)
     text = _join([lines[id(hit)] for hit in _ordered(shown, order)], [lines[id(hit)] for hit in avoided])
-    if max_tokens is not None and len(text.encode()) > max_tokens and (total := tokens.count(text)) > max_tokens:
+    if (
+        text
+        and max_tokens is not None
+        and len(text.encode()) > max_tokens
+        and (total := tokens.count(text)) > max_tokens
+    ):
         # The last line has no end, and the vocabulary may hold its last characters only together with one.
         return pack(hits, avoid, max_tokens=2 * max_tokens - total, order=order)
     return Packed(hits=shown, avoid=avoided, text=text)
+
+
+def _excess(text: str, max_tokens: int | None) -> int:
+    """Give by how many tokens a text is over its budget; 0 if it fits, which few bytes do without counting."""
+    if not text or max_tokens is None or len(text.encode()) <= max_tokens:
+        return 0
+    return max(tokens.count(text) - max_tokens, 0)
 
 
 def _surely_fits(lines: dict[int, str], max_tokens: int) -> bool:
@@ -132,7 +146,7 @@ def _shortened(hits: Sequence[Hit], left: int) -> dict[int, str]:
     if not hits:
         return {}
     memory = hits[0].memory
-    low, high = 0, min(len(memory.text), max(left, 0) * tokens.LONGEST)
+    low, high = 0, min(len(memory.text), max(left, 0) * _GENEROUS)
     while low < high:
         middle = (low + high + 1) // 2
         fits = _cost(line(memory, memory.text[:middle] + SHORTENED)) <= left

@@ -68,8 +68,7 @@ def connect(path: Path, settings: Settings) -> Connection:
 
 def _prepare(raw: apsw.Connection, path: Path, settings: Settings) -> None:
     # Before anything is changed: another program's file must stay as it is.
-    ours = raw.pragma("application_id") == APPLICATION
-    if not ours and raw.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall():
+    if _is_foreign(raw):
         raise NotABook(f"{path} is a database of another program, not a commonplace book")
     # WAL is a property of the file; asking for it again on a WAL file changes nothing, and a
     # read-only file must stay usable, so it is set only where it is missing.
@@ -79,9 +78,20 @@ def _prepare(raw: apsw.Connection, path: Path, settings: Settings) -> None:
     raw.pragma("foreign_keys", False)
     # Forgotten text must not linger in free pages.
     raw.pragma("secure_delete", True)
-    # The writer checkpoints after it has answered its callers, not while they wait.
+    # The writer checkpoints between transactions, where it can be told from a commit that fails.
     raw.pragma("wal_autocheckpoint", 0)
     raw.pragma("temp_store", "memory")
+
+
+def _is_foreign(raw: apsw.Connection) -> bool:
+    """Whether the file holds tables and is not marked as a book, both seen at one moment: another process may be
+    making the book right now."""
+    raw.execute("BEGIN")
+    try:
+        ours = raw.pragma("application_id") == APPLICATION
+        return not ours and bool(raw.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall())
+    finally:
+        raw.execute("ROLLBACK")
 
 
 def _enter_wal(raw: apsw.Connection, timeout: float) -> None:

@@ -35,6 +35,8 @@ _HISTORY = f"SELECT {COLUMNS} FROM memory WHERE space = :space AND id = :id ORDE
 _LATEST = "SELECT max(version) FROM memory WHERE space = :space AND id = :id"
 _END = "UPDATE memory SET ended_at = :now WHERE seq = :seq AND space = :space"
 _NOTE_END = "INSERT INTO ended (space, seq, was) VALUES (:space, :seq, :was)"
+# A search graph holds vectors of what was forgotten: the book no longer names it, so that nobody opens it.
+_UNREGISTER = "DELETE FROM book WHERE name = :name"
 _EXPIRED = "SELECT id FROM memory WHERE space = :space AND expires_at <= :now AND ended_at IS NULL LIMIT 20"
 _TRACE = "SELECT vector, terms FROM trace WHERE seq = :seq AND space = :space"
 
@@ -69,12 +71,15 @@ class Record:
     supersedes: tuple[str, ...] = ()
 
 
-def insert(tx: Tx, space: int, records: Sequence[Record], *, generation: int, now: int) -> list[Row]:
+def insert(tx: Tx, space: int, records: Sequence[Record], *, generation: int) -> list[Row]:
     """Store each record as version 1 of a new memory, and close the memories that it supersedes.
 
     What has expired is swept away on the occasion, a little at a time.
     """
     ensure_generation(current_generation(tx), generation)
+    now = times.now()
+    for record in records:
+        _date(record, now)
     _sweep(tx, space, now)
     _ensure_free(tx, space, [record.id for record in records if record.named], now)
     rows = _append(tx, space, records, [1] * len(records), "remembered", now=now)
@@ -82,6 +87,16 @@ def insert(tx: Tx, space: int, records: Sequence[Record], *, generation: int, no
         for old in record.supersedes:
             _close(tx, space, old, by=record, now=now)
     return rows
+
+
+def _date(record: Record, now: int) -> None:
+    """Date a new memory by its record, not by the call: embedding may have taken its time meanwhile."""
+    late = now - record.created_at
+    if record.said_at == record.created_at:
+        record.said_at = now
+    if record.expires_at is not None:
+        record.expires_at = min(record.expires_at + late, times.LAST)
+    record.created_at = now
 
 
 def current_generation(tx: Tx) -> int:
@@ -103,6 +118,7 @@ def _ensure_free(tx: Tx, space: int, ids: Sequence[str], now: int) -> None:
 
 def revise(tx: Tx, space: int, old: Row, record: Record, *, action: str, now: int) -> Row:
     """Make `record` the current version of a memory in place of `old`; the old version is kept."""
+    now = max(now, old[15] + 1)  # no version ends before it began, whatever the clock does
     (row,) = _append(tx, space, [record], [old[2] + 1], action, now=now)
     tx.run(_END, {"space": space, "seq": old[0], "now": now})
     tx.run(_NOTE_END, {"space": space, "seq": row[0], "was": old[0]})
@@ -217,10 +233,12 @@ def forget(tx: Tx, space: int, ids: Sequence[str]) -> None:
     live = tx.run(f"SELECT seq FROM memory WHERE {inside} AND ended_at IS NULL", wanted)
     first = tx.take(1)
     tx.run(f"DELETE FROM trace WHERE {seqs}", wanted)
+    tx.run(f"DELETE FROM reembedded WHERE {seqs}", wanted)
     tx.run(f"DELETE FROM tag WHERE {seqs}", wanted)
     tx.run(f"DELETE FROM feedback WHERE {inside}", wanted)
     tx.run(f"DELETE FROM memory WHERE {inside}", wanted)
     tx.many(_NOTE_END, [{"space": space, "seq": first, "was": row[0]} for row in live])
+    tx.run(_UNREGISTER, {"name": f"segment {space}"})
 
 
 def _sweep(tx: Tx, space: int, now: int) -> None:
@@ -245,21 +263,23 @@ def restore(tx: Tx, space: int, record: Record, *, version: int, action: str, re
     return True
 
 
-def versions_after(tx: Tx, space: int, seq: int, *, last: int, limit: int) -> list[tuple[Row, Row]]:
-    """Versions of any memory after a sequence number, each with its trace's vector and words."""
+def whole_memories(tx: Tx, space: int, after: str, *, limit: int) -> list[tuple[Row, bytes | None]]:
+    """All versions of the next memories by id, each with its vector."""
     rows = tx.run(
-        f"SELECT {_FROM_M}, t.vector, t.terms FROM memory m JOIN trace t ON t.seq = m.seq AND t.space = m.space"
-        " WHERE m.space = :space AND m.seq > :seq AND m.seq <= :last ORDER BY m.seq LIMIT :limit",
-        {"space": space, "seq": seq, "last": last, "limit": limit},
+        f"SELECT {_FROM_M}, t.vector FROM (SELECT DISTINCT id FROM memory WHERE space = :space AND id > :after"
+        " ORDER BY id LIMIT :limit) n CROSS JOIN memory m ON m.space = :space AND m.id = n.id"
+        " CROSS JOIN trace t ON t.seq = m.seq AND t.space = m.space ORDER BY m.id, m.version",
+        {"space": space, "after": after, "limit": limit},
     )
-    return [(row[:-2], row[-2:]) for row in rows]
+    return [(row[:-1], row[-1]) for row in rows]
 
 
 def forget_all(tx: Tx, space: int) -> None:
     """Remove every memory of a space at once."""
     tx.run("UPDATE space SET epoch = epoch + 1 WHERE number = :space", {"space": space})
-    for table in ("trace", "tag", "feedback", "ended", "memory"):
+    for table in ("trace", "reembedded", "tag", "feedback", "ended", "memory"):
         tx.run(f"DELETE FROM {table} WHERE space = :space", {"space": space})
+    tx.run(_UNREGISTER, {"name": f"segment {space}"})
 
 
 def decode(row: Row) -> Memory:
@@ -430,12 +450,6 @@ def count_versions(tx: Tx, space: int) -> int:
     return int(tx.run("SELECT count(*) FROM memory WHERE space = :space", {"space": space})[0][0])
 
 
-def last_seq(tx: Tx, space: int) -> int:
-    """The newest sequence number among the space's memories; 0 if it holds none."""
-    rows = tx.run("SELECT coalesce(max(seq), 0) FROM trace WHERE space = :space", {"space": space})
-    return int(rows[0][0])
-
-
 def all_feedback(tx: Tx, space: int) -> list[Row]:
     """Every memory's feedback: id, used, ignored, wrong, last_at."""
     return tx.run(
@@ -447,6 +461,8 @@ def all_feedback(tx: Tx, space: int) -> list[Row]:
 def restore_feedback(tx: Tx, space: int, row: Row) -> bool:
     """Put back one row of `all_feedback`; False if the memory has feedback already."""
     id, used, ignored, wrong, last_at = row
+    if not tx.run(_CURRENT, {"space": space, "id": id}):
+        return False
     rows = tx.run(
         "INSERT INTO feedback (space, id, used, ignored, wrong, last_at)"
         " VALUES (:space, :id, :used, :ignored, :wrong, :last_at) ON CONFLICT DO NOTHING RETURNING id",

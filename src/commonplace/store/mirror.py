@@ -143,6 +143,9 @@ class View:
         later = np.arange(self.seqs.array.searchsorted(graph.seq, side="right"), self.seqs.count)
         if admitted is not None:
             near, later = near[admitted[near]], later[admitted[later]]
+        if len(near) < min(probe.depth, self.population):
+            # Too many of the closest are gone from the book: only a scan tells what stands behind them.
+            return self._by_meaning(probe, admitted)
         best = _best(self.vectors.scan(probe.vector, later), probe.depth)
         return np.concatenate([near, later[best]])
 

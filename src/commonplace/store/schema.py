@@ -55,7 +55,7 @@ _TABLES = (
         tags TEXT NOT NULL, metadata TEXT NOT NULL, text TEXT NOT NULL, content {blob}{sequence_key})""",
     "CREATE UNIQUE INDEX memory_id ON memory (space, id, version)",
     "CREATE INDEX memory_time ON memory (space, said_at, id) WHERE ended_at IS NULL",
-    "CREATE INDEX memory_expiry ON memory (space, expires_at) WHERE expires_at IS NOT NULL",
+    "CREATE INDEX memory_expiry ON memory (space, expires_at) WHERE expires_at IS NOT NULL AND ended_at IS NULL",
     """CREATE TABLE tag (space {integer} NOT NULL, tag TEXT NOT NULL, seq {integer} NOT NULL,
         PRIMARY KEY (space, tag, seq)){clustered}""",
     # What search needs of each version: fixed-size head, unit vector as float16, hashed words.

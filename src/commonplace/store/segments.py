@@ -9,10 +9,11 @@ each of these files may be deleted at any time, and a damaged one is thrown away
 from __future__ import annotations
 
 import atexit
+import json
 import os
 import threading
 import zlib
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,8 +21,10 @@ from typing import Any
 
 import numpy as np
 
+from commonplace.errors import CommonplaceError
 from commonplace.recall.types import Floats, Ints
 from commonplace.settings import Settings
+from commonplace.store.base import Tx
 from commonplace.store.mirror import View
 
 try:
@@ -55,26 +58,26 @@ class Segment:
 
 
 class Segments:
-    """The segments of one book: opened when found, built by one process at a time."""
+    """The segments of one book: the one that the book names is opened, a new one is built by one process at a time."""
 
-    def __init__(self, book: Path, settings: Settings) -> None:
+    def __init__(self, book: Path, settings: Settings, write: Callable[[Callable[[Tx], bool]], bool]) -> None:
         self._directory = Path(f"{book}-hnsw")
         self._rows = settings.segment_rows
+        self._write = write
         self._available = fcntl is not None and find_spec("usearch") is not None
-        self._open: dict[int, Segment] = {}
-        self._refused: set[str] = set()
+        self._open: dict[int, tuple[str, Segment | None]] = {}
+        self._given_up: set[int] = set()
         self._lock = threading.Lock()
         self._builder: threading.Thread | None = None
         self._stopping = threading.Event()
 
-    def find(self, space: int, view: View) -> Segment | None:
+    def find(self, tx: Tx, space: int, view: View) -> Segment | None:
         """The segment to search a large space by; None where an exact scan is due, or while one is built."""
         if not self._available or view.seqs.count < self._rows:
             return None
+        name = _registered(tx, space)
         with self._lock:
-            segment = self._open.get(space)
-            if segment is None or segment.epoch != view.epoch or segment.is_stale(view):
-                segment = self._load(space, view)
+            segment = None if name is None else self._opened_once(space, name, view)
             if segment is None or segment.is_stale(view):
                 self._build_later(space, view)
             return segment
@@ -90,72 +93,94 @@ class Segments:
         """Delete a space's segments, since they hold vectors of what was forgotten; a new one is built when due."""
         with self._lock:
             self._open.pop(space, None)
-            for path in self._directory.glob(f"{space}-*.hnsw"):
+            for path in [*self._directory.glob(f"{space}-*.hnsw"), *self._directory.glob(f"{space}.*.building")]:
                 path.unlink(missing_ok=True)
 
-    def _load(self, space: int, view: View) -> Segment | None:
-        """Open the newest file that the view has caught up with."""
-        for seq, path in sorted(self._files(space, view.epoch), reverse=True):
-            if seq > view.seq or path.name in self._refused:
-                continue
-            segment = _opened(path, view.epoch, seq)
-            if segment is not None:
-                self._open[space] = segment
-                return segment
-            self._refused.add(path.name)
-        return None
-
-    def _files(self, space: int, epoch: int) -> list[tuple[int, Path]]:
-        found = self._directory.glob(f"{space}-{epoch}-*.hnsw") if self._directory.is_dir() else []
-        return [(int(path.name.split("-")[2]), path) for path in found]
+    def _opened_once(self, space: int, name: str, view: View) -> Segment | None:
+        """Open the named file unless it is open, or was found damaged, already."""
+        known, segment = self._open.get(space, ("", None))
+        if known != name:
+            epoch, seq = map(int, name.split("-")[1:3])
+            segment = _opened(self._directory / name, epoch, seq)
+            self._open[space] = name, segment
+        return segment if segment and segment.epoch == view.epoch and segment.seq <= view.seq else None
 
     def _build_later(self, space: int, view: View) -> None:
-        if self._builder is None or not self._builder.is_alive():
-            self._builder = threading.Thread(
-                target=self._build, args=(space, view), name="commonplace-hnsw", daemon=True
-            )
-            self._builder.start()
-            # Python must not end while the thread is inside the graph's C++ code.
-            atexit.register(self.close)
+        if space in self._given_up or (self._builder is not None and self._builder.is_alive()):
+            return
+        self._builder = threading.Thread(target=self._build, args=(space, view), name="commonplace-hnsw", daemon=True)
+        self._builder.start()
+        # Python must not end while the thread is inside the graph's C++ code.
+        atexit.register(self.close)
 
     def _build(self, space: int, view: View) -> None:
-        self._directory.mkdir(exist_ok=True)
-        with open(self._directory / "lock", "w") as lock:
-            try:
+        try:
+            self._directory.mkdir(exist_ok=True)
+            with open(self._directory / "lock", "w") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:  # another process is building
-                return
-            known = [seq for seq, path in self._files(space, view.epoch) if path.name not in self._refused]
-            graph = _graph(view, self._stopping) if max(known, default=-1) < view.seq else None
-            if graph is not None:
-                _write(self._directory, space, view, graph)
+                self._build_and_register(space, view)
+        except BlockingIOError:  # another process is building
+            return
+        except (OSError, RuntimeError, MemoryError, CommonplaceError):
+            # No room for a graph, or the book was closed: search stays exact, and is not tried again here.
+            self._given_up.add(space)
+
+    def _build_and_register(self, space: int, view: View) -> None:
+        graph = _graph(view, self._stopping)
+        if graph is None:
+            return
+        path = _save(self._directory, space, view, graph)
+        if not self._write(lambda tx: _register(tx, space, path.name, view)):
+            path.unlink(missing_ok=True)
+            return
+        for older in self._directory.glob(f"{space}-*.hnsw"):
+            if older.name != path.name:
+                # Processes that have it mapped keep it until they let go.
+                older.unlink(missing_ok=True)
+
+
+def _registered(tx: Tx, space: int) -> str | None:
+    """The file that the book itself says is its graph: a file beside a restored or another book is not."""
+    rows = tx.run("SELECT value FROM book WHERE name = :name", {"name": f"segment {space}"})
+    return str(rows[0][0]) if rows else None
+
+
+def _register(tx: Tx, space: int, name: str, view: View) -> bool:
+    """Name a new graph in the book, unless something in it was forgotten while it was built."""
+    wanted = json.dumps(view.seqs.array[view.alive].tolist())
+    ((standing,),) = tx.run(
+        "SELECT count(*) FROM json_each(:wanted) w CROSS JOIN trace t ON t.seq = w.value AND t.space = :space",
+        {"wanted": wanted, "space": space},
+    )
+    if standing != int(np.count_nonzero(view.alive)):
+        return False
+    tx.run(
+        "INSERT INTO book (name, value) VALUES (:key, :name) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        {"key": f"segment {space}", "name": name},
+    )
+    return True
 
 
 def _opened(path: Path, epoch: int, seq: int) -> Segment | None:
     """A segment whose bytes are the ones that were written; None if they are not."""
     from usearch.index import Index
 
-    if path.stem.split("-")[3] != _checksum(path):
-        return None
     try:
+        if path.stem.split("-")[3] != _checksum(path):
+            return None
         index = Index.restore(str(path), view=True, expansion_search=_EXPANSION)
-    except (RuntimeError, ValueError):
+    except (OSError, RuntimeError, ValueError):
         return None
     return None if index is None else Segment(epoch, seq, index)
 
 
-def _write(directory: Path, space: int, view: View, graph: Any) -> None:
-    temporary = directory / f"{space}.building"
+def _save(directory: Path, space: int, view: View, graph: Any) -> Path:
+    """Write a graph under a name that tells what it covers and proves its bytes."""
+    temporary = directory / f"{space}.{os.getpid()}.building"
     graph.save(str(temporary))
     with open(temporary, "rb") as file:
         os.fsync(file.fileno())
-    name = f"{space}-{view.epoch}-{view.seq}-{_checksum(temporary)}.hnsw"
-    older = [path for path in directory.glob(f"{space}-*.hnsw") if path.name != name]
-    temporary.rename(directory / name)
-    for path in older:
-        # Processes that have one of these mapped keep it until they let go.
-        with suppress(OSError):
-            path.unlink()
+    return temporary.rename(directory / f"{space}-{view.epoch}-{view.seq}-{_checksum(temporary)}.hnsw")
 
 
 def _graph(view: View, stopping: threading.Event) -> Any:

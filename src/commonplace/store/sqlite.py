@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 import apsw
 
-from commonplace.errors import BookTooNew, CommonplaceError, InvalidInput, StoreClosed
+from commonplace.errors import BookTooNew, CommonplaceError, InvalidInput, StoreClosed, StoreError
 from commonplace.recall.types import Probe
 from commonplace.settings import Settings
 from commonplace.store import memories, schema, verify
@@ -51,9 +51,10 @@ class SqliteStore:
         self._closed = False
         self._queue: deque[_Job[Any]] = deque()
         self._leading = threading.Lock()
+        self._leader: int | None = None
         self._readers: deque[Connection] = deque()
         self._mirrors = Mirrors(settings)
-        self._segments = Segments(path, settings)
+        self._segments = Segments(path, settings, self.write)
         self._writer = connect(path, settings)
         self._pages = 0
         self._writer.raw.set_wal_hook(self._count_pages)
@@ -74,6 +75,8 @@ class SqliteStore:
         # Group commit without a thread of its own: every caller queues its work; whoever gets the lock
         # first runs all that is queued in one transaction, with one fsync, while the others wait.
         self._ensure_open()
+        if self._leader == threading.get_ident():
+            raise StoreError("a write cannot begin inside another one of the same thread, as from a signal handler")
         job: _Job[T] = _Job(work)
         try:
             self._queue.append(job)
@@ -94,38 +97,47 @@ class SqliteStore:
     def _answering(self) -> Iterator[list[_Job[Any]]]:
         """Take everything queued, and see to it that each caller is answered, whatever happens."""
         jobs: list[_Job[Any]] = []
+        self._leader = threading.get_ident()
         try:
             while self._queue:
                 jobs.append(self._queue.popleft())
             yield jobs
         except apsw.Error as error:
             self._answer_each(jobs, error)
-        except CommonplaceError as error:
+        except StoreClosed as error:
             for job in jobs:
-                job.error, job.done = error, True
+                job.error, job.done = StoreClosed(str(error)), True
         finally:
             # What an interrupt left undone goes back: its callers wait for the lock and lead in their turn.
             self._queue.extendleft(job for job in reversed(jobs) if not job.done)
-        if self._pages > CHECKPOINT_PAGES:
+            self._leader = None
+            if self._closed:  # by a signal handler, meanwhile
+                self._release()
+        if self._pages > CHECKPOINT_PAGES and not self._closed:
             self._checkpoint()
 
     def _answer_each(self, jobs: list[_Job[Any]], error: apsw.Error) -> None:
-        """The engine refused the group: give each caller a transaction of its own, since one may have spoilt it."""
+        """The engine refused the group: give each caller a transaction of its own, since one may have spoilt it.
+
+        A lock that others hold was nobody's fault, and waiting for it again for each caller would multiply the
+        time-out.
+        """
+        alone = len(jobs) == 1 or isinstance(error, (apsw.BusyError, apsw.LockedError))
         for job in jobs:
             try:
-                if len(jobs) == 1:
+                if alone:
                     raise error
-                job.error = None
                 self._transact([job])
             except apsw.Error as own:
                 job.error, job.done = translate(own, self.path), True
 
     def _transact(self, jobs: list[_Job[Any]]) -> None:  # noqa: C901  # in one: each frame above the SQL costs
         """Run the jobs in one transaction; one that fails undoes its own changes and nobody else's."""
-        raw, alone, ending = self._writer.raw, len(jobs) == 1, False
+        raw, alone, ended = self._writer.raw, len(jobs) == 1, False
         try:
             raw.execute("BEGIN IMMEDIATE")
             for job in jobs:
+                job.error = None
                 if job.abandoned:
                     continue
                 if not alone:
@@ -141,15 +153,18 @@ class SqliteStore:
                         raw.execute("ROLLBACK TO job")
                 if not alone:
                     raw.execute("RELEASE job")
-            ending = True
+            ended = True
             # A lone failure has nothing to keep: no commit, no fsync.
             raw.execute("ROLLBACK" if all(job.error for job in jobs) else "COMMIT")
+        except apsw.Error:
+            ended = False
+            raise
         finally:
             if raw.in_transaction:
                 raw.execute("ROLLBACK")
-                ending = False
+                ended = False
             # An interrupt that arrives while COMMIT returns finds the transaction over: it was committed.
-            if ending:
+            if ended:
                 for job in jobs:
                     job.done = True
 
@@ -197,7 +212,7 @@ class SqliteStore:
                 if view is None:  # another thread has moved the mirror past this snapshot
                     continue
                 allowed = memories.select_seqs(tx, where) if narrow else None
-                graph = None if as_of is not None else self._segments.find(space, view)
+                graph = None if as_of is not None else self._segments.find(tx, space, view)
                 candidates = view.search(probe, allowed, graph)
                 picked = choose(candidates)
                 positions, rows, uses = memories.fetch(tx, candidates.seqs, picked, where)
@@ -228,6 +243,8 @@ class SqliteStore:
         if path.exists():
             raise InvalidInput(f"{path} exists already; a backup never overwrites a file: choose another name")
         with self._snapshot() as tx, explained(path):
+            # A first look fixes the snapshot: without it, every commit of others would start the copy anew.
+            tx.run("SELECT value FROM counter")
             target = apsw.Connection(str(path))
             try:
                 with target.backup("main", tx.raw, "main") as copy:
@@ -248,11 +265,17 @@ class SqliteStore:
         if os.getpid() != self._pid:
             return
         self._segments.close()
+        if self._leader == threading.get_ident():  # a signal handler amid a write: the write closes on its way out
+            self._closed = True
+            return
         with self._leading:
             if not self._closed:
                 self._closed = True
-                self._close_readers()
-                self._writer.raw.close()
+                self._release()
+
+    def _release(self) -> None:
+        self._close_readers()
+        self._writer.raw.close()
 
     def _close_readers(self) -> None:
         while self._readers:

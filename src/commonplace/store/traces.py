@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from commonplace.errors import Conflict
 from commonplace.store.base import Row, Tx
 from commonplace.store.spaces import PLANTED
 
@@ -40,8 +41,16 @@ def not_reembedded(tx: Tx, limit: int) -> list[Row]:
     )
 
 
-def keep_reembedded(tx: Tx, rows: Sequence[tuple[int, int, bytes | None, bytes]]) -> None:
+def ensure_goal(tx: Tx, goal: str) -> None:
+    """Refuse to go on if another re-embedding, for another embedder, has taken over."""
+    known = tx.run("SELECT value FROM book WHERE name = 'reembedding'")
+    if not known or known[0][0] != goal:
+        raise Conflict("another re-embedding has taken over: start again when it is done", current=0)
+
+
+def keep_reembedded(tx: Tx, goal: str, rows: Sequence[tuple[int, int, bytes | None, bytes]]) -> None:
     """Keep new vectors and words beside the old ones; versions forgotten meanwhile are cleared at the end."""
+    ensure_goal(tx, goal)
     tx.many(
         "INSERT INTO reembedded (seq, space, vector, terms) VALUES (:seq, :space, :vector, :terms)"
         " ON CONFLICT DO NOTHING",

@@ -165,6 +165,9 @@ class Space:
 
     def _supersede(self, draft: Draft) -> None:
         for old in draft.supersedes:
+            versions = self.history(old)
+            if versions[-1]["superseded_by"] is not None:
+                raise Conflict("superseded already", current=len(versions))
             self._change(old, {"superseded_by": draft.id})
 
     def _change(self, id: str, change: Record) -> None:
@@ -173,6 +176,8 @@ class Space:
 
     def revise(self, id: str, change: Record, if_version: int | None) -> None:
         """Add a version in which these fields differ."""
+        if not change:
+            raise InvalidInput("nothing to revise")
         current = len(self.history(id))
         _compare(if_version, current)
         named = {"text" if name == "content" else name: value for name, value in change.items()}

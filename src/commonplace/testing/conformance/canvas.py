@@ -27,7 +27,6 @@ CONTENTS = [
 class CanvasConformance(Harness):
     """`canvas(name)`."""
 
-    @pytest.mark.parametrize("content", CONTENTS, ids=lambda content: repr(content)[:20])
     def test_a_forgotten_file_leaves_no_revision(self, book: Book) -> None:
         canvas = book.canvas("c")
         canvas.write("secret.txt", "one")
@@ -40,6 +39,7 @@ class CanvasConformance(Harness):
         with pytest.raises(NotFound):
             canvas.forget("secret.txt")
 
+    @pytest.mark.parametrize("content", CONTENTS, ids=lambda content: repr(content)[:20])
     def test_a_file_comes_back_equal(self, shelf: Shelf, content: str) -> None:
         written = shelf.open().canvas("c").write("dir/a.md", content, author="ada")
         canvas = shelf.reopen().canvas("c")

@@ -216,7 +216,7 @@ class PortableConformance(Harness):
         book.remember("meanwhile", id="meanwhile")
         book.kv("n").set("k", 1)
         told = [record["id"] for record in (*head, *records) if record["type"] == "memory"]
-        assert told[:700] == [f"m{i}" for i in range(700)]
+        assert {f"m{i}" for i in range(700)} <= set(told)
         assert len(told) == len(set(map(str, told)))
 
     def test_what_expired_on_the_way_is_gone_after_loading(self, shelf: Shelf) -> None:

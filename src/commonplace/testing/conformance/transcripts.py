@@ -22,7 +22,6 @@ CONTENTS: list[Json] = [
 class TranscriptConformance(Harness):
     """`transcript(session)`."""
 
-    @pytest.mark.parametrize("content", CONTENTS, ids=repr)
     def test_a_forgotten_transcript_is_empty(self, book: Book) -> None:
         book.transcript("s").extend([{"content": "one"}, {"content": "two"}])
         book.transcript("kept").append("kept")
@@ -30,6 +29,7 @@ class TranscriptConformance(Harness):
         assert book.transcript("s").read() == []
         assert book.transcripts() == ["kept"]
 
+    @pytest.mark.parametrize("content", CONTENTS, ids=repr)
     def test_a_message_comes_back_equal(self, shelf: Shelf, content: Json) -> None:
         said = (
             shelf.open()
