@@ -50,7 +50,8 @@ class SqliteStore:
         self._pid = os.getpid()
         self._closed = False
         self._queue: deque[_Job[Any]] = deque()
-        self._leading = threading.Lock()
+        # Reentrant, since a signal handler may close the book on the very thread that leads.
+        self._leading = threading.RLock()
         self._leader: int | None = None
         self._readers: deque[Connection] = deque()
         self._mirrors = Mirrors(settings)
