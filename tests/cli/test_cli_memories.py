@@ -109,7 +109,7 @@ def test_recall_answers_as_of_a_time(cli: Cli) -> None:
 def test_explain_shows_the_parts_of_each_score(cli: Cli) -> None:
     cli("remember", FRAMEWORK)
     head, row = cli("recall", "why did we choose FastAPI?", "--explain").out.splitlines()
-    assert head.split() == "SCORE RELEVANCE MEANING WORDS RECENCY STRENGTH KIND TEXT".split()
+    assert head.split() == "SCORE RELEVANCE MEANING WORDS CERTAINTY RECENCY STRENGTH KIND TEXT".split()
     assert row.endswith(FRAMEWORK)
 
 

@@ -29,6 +29,7 @@ _EXPLAINED = (
     Column(name="RELEVANCE", right=True),
     Column(name="MEANING", right=True),
     Column(name="WORDS", right=True),
+    Column(name="CERTAINTY", right=True),
     Column(name="RECENCY", right=True),
     Column(name="STRENGTH", right=True),
     Column(name="KIND"),
@@ -139,7 +140,7 @@ def explained(found: Recall) -> str:
 
 def _score_row(hit: Hit) -> tuple[str, ...]:
     parts = hit.parts
-    numbers = (hit.score, parts.relevance, parts.meaning, parts.words, parts.recency, parts.strength)
+    numbers = (hit.score, parts.relevance, parts.meaning, parts.words, parts.certainty, parts.recency, parts.strength)
     return (*(f"{number:.2f}" for number in numbers), hit.memory.kind, hit.memory.text)
 
 

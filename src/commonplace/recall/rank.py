@@ -11,7 +11,7 @@ from commonplace.recall import analyze, words
 from commonplace.recall.background import Background
 from commonplace.recall.types import Candidates, Floats
 
-THRESHOLD = 0.15
+THRESHOLD = 0.2
 """Relevance below which a memory is not recalled, unless the caller says otherwise."""
 
 # Log-odds of relevance, fitted by bench/calibrate.py on books of 1 to 680 memories.
