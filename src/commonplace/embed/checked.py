@@ -96,4 +96,5 @@ def unit_rows(answer: object, count: int, name: str) -> Vectors:
     largest = np.abs(rows).max(axis=1, keepdims=True)
     rows = rows / np.where(largest > 0, largest, 1)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return (rows / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+    unit: Vectors = (rows / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+    return unit

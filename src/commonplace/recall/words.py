@@ -43,7 +43,7 @@ def weights(frequencies: Ints, population: int, common: Bools | None = None) -> 
     """Weigh each word by its rarity; always above zero, also in a space of one memory."""
     found = np.minimum(frequencies, population).astype(np.float32)
     if common is not None:
-        found = found + np.float32(PRIOR_COMMON) * common
+        found += np.float32(PRIOR_COMMON) * common.astype(np.float32)
     rarity: Floats = np.log1p((population + PRIOR - found + 0.5) / (found + 0.5)).astype(np.float32)
     return rarity
 
