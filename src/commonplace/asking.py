@@ -19,6 +19,7 @@ from commonplace.values import KINDS, Hit, Order, Recall, Score
 
 _SPARE = 2
 """Fetch this many times k, so that duplicates and rows that a filter refuses leave enough."""
+_FEW_WORDS = 3
 _UNRATED: Row = ("", 0, 0, 0)
 
 
@@ -128,14 +129,28 @@ def _without_repeats(found: Found, ranked: list[int]) -> list[int]:
     texts = [memories.text_of(found.rows[i]) for i in ranked]
     vectors = found.vectors[ranked]
     # Texts are compared word by word only where two could be the same; mostly none could.
-    repeated = Counter(text.casefold() for text in texts)
-    close = (vectors @ vectors.T > ALIKE).sum(axis=1) > 1
-    suspects = [place for place, text in enumerate(texts) if close[place] or repeated[text.casefold()] > 1]
+    suspects = sorted(_alike(texts, vectors))
     if not suspects:
         return ranked
     kept = distinct([texts[place] for place in suspects], vectors[suspects])
     dropped = set(suspects) - {suspects[place] for place in kept}
     return [row for place, row in enumerate(ranked) if place not in dropped]
+
+
+def _alike(texts: list[str], vectors: Floats) -> set[int]:
+    """Places of texts that may say the same as another: equal but for case, or close and of mostly the same words."""
+    plain = [text.casefold() for text in texts]
+    repeated = Counter(plain)
+    found = {place for place, text in enumerate(plain) if repeated[text] > 1}
+    close = np.argwhere(np.triu(vectors @ vectors.T > ALIKE, 1)).tolist()
+    if close:
+        words = [set(text.split()) for text in plain]
+        for one, other in close:
+            fewer = min(len(words[one]), len(words[other]))
+            # Scripts without spaces have few words: those are left to the comparison itself.
+            if fewer < _FEW_WORDS or 2 * len(words[one] & words[other]) > fewer:
+                found.update((one, other))
+    return found
 
 
 def _apart(found: Found, kept: list[int], request: Request) -> tuple[list[int], list[int]]:
