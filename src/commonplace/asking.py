@@ -92,15 +92,20 @@ def _hashed(selection: Selection) -> tuple[tuple[Part, tuple[int, ...]], ...]:
 
 def assemble(request: Request, found: Found, judgement: rank.Judgement) -> Recall:
     """The answer from the rows that were fetched: weighed, without repeats, within the budget."""
-    parts = [
-        _parts(row, int(position), judgement, found.uses, request.now)
-        for position, row in zip(found.positions, found.rows, strict=True)
+    evidence = judgement.evidence[found.positions].tolist()
+    relevance = judgement.relevance[found.positions].tolist()
+    factors = [_factors(row, evidence[i], found.uses, request.now) for i, row in enumerate(found.rows)]
+    scores = [weigh.score(relevance[i], *each) for i, each in enumerate(factors)]
+    ranked = sorted(range(len(scores)), key=lambda i: (-scores[i], memories.id_of(found.rows[i])))
+    shown, avoid = _apart(found, _without_repeats(found, ranked), request)
+    hits = [
+        Hit(
+            memory=memories.decode(found.rows[i]),
+            score=scores[i],
+            parts=_parts(judgement, int(found.positions[i]), factors[i]),
+        )
+        for i in (*shown, *avoid)
     ]
-    scores = [weigh.score(part) for part in parts]
-    ranked = sorted(range(len(parts)), key=lambda i: (-scores[i], memories.id_of(found.rows[i])))
-    kept = _without_repeats(found, ranked)
-    shown, avoid = _apart(found, kept, request)
-    hits = [Hit(memory=memories.decode(found.rows[i]), score=scores[i], parts=parts[i]) for i in (*shown, *avoid)]
     packed = pack.pack(hits[: len(shown)], hits[len(shown) :], max_tokens=request.max_tokens, order=request.order)
     return Recall(
         query=request.query,
@@ -112,15 +117,25 @@ def assemble(request: Request, found: Found, judgement: rank.Judgement) -> Recal
     )
 
 
-def _parts(row: Row, position: int, judgement: rank.Judgement, uses: dict[str, Row], now: int) -> Score:
+def _factors(row: Row, evidence: float, uses: dict[str, Row], now: int) -> tuple[float, float, float]:
+    """Certainty, recency and strength of a row."""
     _, used, ignored, wrong, *_ = uses.get(memories.id_of(row), _UNRATED)
+    return (
+        weigh.certainty(evidence),
+        weigh.recency(memories.kind_of(row), (now - memories.said_at(row)) / 1e6),
+        weigh.strength(memories.importance_of(row), used=used, ignored=ignored, wrong=wrong),
+    )
+
+
+def _parts(judgement: rank.Judgement, position: int, factors: tuple[float, float, float]) -> Score:
+    certainty, recency, strength = factors
     return Score(
         meaning=float(judgement.meaning[position]),
         words=float(judgement.words[position]),
         relevance=float(judgement.relevance[position]),
-        certainty=weigh.certainty(float(judgement.evidence[position])),
-        recency=weigh.recency(memories.kind_of(row), (now - memories.said_at(row)) / 1e6),
-        strength=weigh.strength(memories.importance_of(row), used=used, ignored=ignored, wrong=wrong),
+        certainty=certainty,
+        recency=recency,
+        strength=strength,
     )
 
 

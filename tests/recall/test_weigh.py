@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.recall.weigh import HALF_LIVES, OLDEST, STRONGEST, WEAKEST, certainty, recency, score, strength
-from commonplace.values import KINDS, Kind, Score
+from commonplace.values import KINDS, Kind
 from tests.recall.making import DAY
 
 COUNT = st.integers(0, 10_000)
@@ -53,11 +53,7 @@ def test_strength_stays_within_its_bounds(importance: float, used: int, ignored:
 
 
 def scored(evidence: float, recency: float, strength: float = 1.0) -> float:
-    relevance = 1 / (1 + math.exp(-evidence))
-    parts = Score(
-        meaning=0, words=0, relevance=relevance, certainty=certainty(evidence), recency=recency, strength=strength
-    )
-    return score(parts)
+    return score(1 / (1 + math.exp(-evidence)), certainty(evidence), recency, strength)
 
 
 def log_odds(probability: float) -> float:

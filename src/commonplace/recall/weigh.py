@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from commonplace.recall.rank import CERTAIN
-from commonplace.values import Kind, Score
+from commonplace.values import Kind
 
 _DAY = 86_400.0
 
@@ -58,6 +58,6 @@ def certainty(evidence: float) -> float:
     return math.exp(_EVIDENCE * (evidence - CERTAIN))
 
 
-def score(parts: Score) -> float:
+def score(relevance: float, certainty: float, recency: float, strength: float) -> float:
     """Give the number that hits are ordered by; what is cut off is decided by relevance alone."""
-    return parts.relevance * parts.certainty * parts.recency * parts.strength
+    return relevance * certainty * recency * strength
