@@ -88,7 +88,7 @@ async def mixed(book: AsyncBook, number: int) -> None:
     elif kind == 8:
         assert (await book.transcript("crew").append(f"about {name}")).number > 0
     else:
-        assert (await book.recall("which ferry leaves at noon", k=3)).coverage in ("known", "partly known", "unknown")
+        assert (await book.recall("which ferry leaves at noon", k=3)).tokens >= 0
 
 
 async def heartbeat(stop: asyncio.Event) -> list[float]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from os import PathLike
@@ -69,8 +70,7 @@ class _Threads:
 def _counted(recall: Callable[P, Recall], *args: P.args, **kwargs: P.kwargs) -> Recall:
     """Recall, with its tokens counted already."""
     answer = recall(*args, **kwargs)
-    _ = answer.tokens
-    return answer
+    return replace(answer, counted=answer.tokens)
 
 
 async def open_async(

@@ -151,10 +151,14 @@ class Recall:
     avoid: tuple[Hit, ...]
     coverage: Coverage
     receipt: str
+    counted: int | None = field(default=None, repr=False, compare=False)
+    """The tokens of `text` where they were counted already; use `tokens`."""
 
     @property
     def tokens(self) -> int:
         """The exact number of tokens of `text`; counted when asked for, since counting costs more than searching."""
+        if self.counted is not None:
+            return self.counted
         from commonplace.recall import tokens
 
         return tokens.count(self.text)

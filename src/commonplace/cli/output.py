@@ -66,6 +66,7 @@ def plain(value: object) -> object:
         shown = {field.name: plain(getattr(value, field.name)) for field in fields(value)}
         if isinstance(value, Recall):
             shown["tokens"] = value.tokens
+            del shown["counted"]
         return {"ok": value.ok, **shown} if isinstance(value, Check) else shown
     if isinstance(value, datetime):
         return value.isoformat()

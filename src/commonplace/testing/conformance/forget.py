@@ -38,6 +38,8 @@ class ForgetConformance(Harness):
                 with pytest.raises(NotFound):
                     ask("gone")
             with pytest.raises(NotFound):
+                view.revise("gone", "back again")
+            with pytest.raises(NotFound):
                 view.get("gone", version=1)
             with pytest.raises(NotFound):
                 view.feedback("gone", "used")
