@@ -146,8 +146,9 @@ class Book:
         records = drafts.records(
             wanted, embedder=self._core.embedder, dimension=identity.dimension, settings=self._settings, now=now
         )
-        work = partial(memories.insert, space=self._place.make(), records=records, generation=identity.generation)
-        stored = [memories.decode(row) for row in self._store.write(work)]
+        space = self._place.make()
+        work = partial(memories.insert, space=space, records=records, generation=identity.generation)
+        stored = [memories.decode(row) for row in self._store.write(work, space)]
         return stored if isinstance(content, (list, tuple)) else stored[0]
 
     def recall(
@@ -194,7 +195,7 @@ class Book:
         found = self._store.search(
             space,
             probe,
-            compile_where(space, selection, now=now),
+            compile_where(self._store.dialect, space, selection, now=now),
             chooser,
             narrow=not is_plain(selection),
             as_of=selection.as_of,
@@ -205,9 +206,9 @@ class Book:
         """The memory as it stands, or as it was at a version; NotFound if there is none."""
         space, name, now = self._place.find(), checks.name(id, "id"), times.now()
         if version is None:
-            return memories.decode(self._store.read(lambda tx: memories.current(tx, space, name, now=now)))
+            return memories.decode(self._store.read(lambda tx: memories.current(tx, space, name, now=now), space))
         number = checks.count(version, "version", least=1)
-        return memories.decode(self._store.read(lambda tx: memories.version(tx, space, name, number, now=now)))
+        return memories.decode(self._store.read(lambda tx: memories.version(tx, space, name, number, now=now), space))
 
     def list(
         self,
@@ -223,10 +224,11 @@ class Book:
     ) -> Page:
         """One page of memories by when they were said; its `cursor` fetches the next page."""
         selection = self._selection(filter=filter, within=within, kinds=kinds, tags=tags, superseded=superseded)
-        where = compile_where(self._place.find(), selection, now=times.now())
+        space = self._place.find()
+        where = compile_where(self._store.dialect, space, selection, now=times.now())
         newest, after = listing.newest_first(order), listing.after(cursor, order)
         most = checks.count(limit, "limit", least=1, most=10_000)
-        rows = self._store.read(lambda tx: memories.page(tx, where, newest=newest, limit=most + 1, after=after))
+        rows = self._store.read(lambda tx: memories.page(tx, where, newest=newest, limit=most + 1, after=after), space)
         return listing.page(rows, most, order)
 
     def revise(
@@ -285,15 +287,15 @@ class Book:
         forgetting.ensure_one_way(wanted)
         space = self._place.find()
         if dry_run:
-            return self._store.read(lambda tx: forgetting.preview(tx, space, wanted))
-        forgotten = self._store.write(lambda tx: forgetting.forget(tx, space, wanted))
+            return self._store.read(lambda tx: forgetting.preview(tx, space, wanted), space)
+        forgotten = self._store.write(lambda tx: forgetting.forget(tx, space, wanted), space)
         self._store.scrub(space)
         return forgotten
 
     def history(self, id: str) -> Revisions:
         """Every version of a memory, oldest first: what was done, when and why."""
         space, name, now = self._place.find(), checks.name(id, "id"), times.now()
-        rows = self._store.read(lambda tx: memories.history(tx, space, name, now=now))
+        rows = self._store.read(lambda tx: memories.history(tx, space, name, now=now), space)
         return [memories.decode_revision(row) for row in rows]
 
     def feedback(self, target: str, signal: Signal) -> int:
@@ -306,7 +308,8 @@ class Book:
         name = checks.text(target, "target", limit=1_000_000)
         ids = receipt.read(name) if name.startswith(receipt.PREFIX) else (checks.name(name, "target"),)
         space, now = self._place.find(), times.now()
-        touched = self._store.write(lambda tx: memories.feedback(tx, space, tuple(dict.fromkeys(ids)), signal, now=now))
+        named = tuple(dict.fromkeys(ids))
+        touched = self._store.write(lambda tx: memories.feedback(tx, space, named, signal, now=now), space)
         if not touched and not name.startswith(receipt.PREFIX):
             raise NotFound(f"no memory with id {target!r} in this space")
         return touched
@@ -326,22 +329,22 @@ class Book:
     def namespaces(self) -> Names:
         """The key-value namespaces that hold anything."""
         space = self._place.find()
-        return self._store.read(lambda tx: entries.namespaces(tx, space, now=times.now()))
+        return self._store.read(lambda tx: entries.namespaces(tx, space, now=times.now()), space)
 
     def canvases(self) -> Names:
         """The canvases that hold a file."""
         space = self._place.find()
-        return self._store.read(lambda tx: files.canvases(tx, space))
+        return self._store.read(lambda tx: files.canvases(tx, space), space)
 
     def transcripts(self) -> Names:
         """The sessions that have a transcript."""
         space = self._place.find()
-        return self._store.read(lambda tx: messages.sessions(tx, space))
+        return self._store.read(lambda tx: messages.sessions(tx, space), space)
 
     def stats(self) -> Stats:
         """How much the space holds, and with what."""
         space, identity = self._place.find(), self._core.identity()
-        return self._store.read(lambda tx: listing.stats(tx, space, self._name, identity, self._store))
+        return self._store.read(lambda tx: listing.stats(tx, space, self._name, identity, self._store), space)
 
     def check(self, *, deep: bool = False) -> Check:
         """Verify the store and that recall works; `deep` compares every index with the rows."""

@@ -37,7 +37,7 @@ class Canvas:
         `delete` keeps the revisions; this leaves nothing, not even the number that the next file starts from.
         """
         space, place = self._place.find(), checked_path(path)
-        erased = self._store.write(lambda tx: files.forget(tx, space, self._name, place))
+        erased = self._store.write(lambda tx: files.forget(tx, space, self._name, place), space)
         self._store.scrub(space)
         return erased
 
@@ -49,17 +49,17 @@ class Canvas:
         """A file with its revision number, time and author."""
         space, place = self._place.find(), checked_path(path)
         number = None if revision is None else checks.count(revision, "revision", least=1)
-        return self._store.read(lambda tx: files.revision(tx, space, self._name, place, number))
+        return self._store.read(lambda tx: files.revision(tx, space, self._name, place, number), space)
 
     def files(self) -> dict[str, int]:
         """The files that stand and the revision that each is at, by path."""
         space = self._place.find()
-        return self._store.read(lambda tx: files.standing(tx, space, self._name))
+        return self._store.read(lambda tx: files.standing(tx, space, self._name), space)
 
     def revisions(self, path: str) -> list[File]:
         """Every revision of a file, oldest first."""
         space, place = self._place.find(), checked_path(path)
-        return self._store.read(lambda tx: files.revisions(tx, space, self._name, place))
+        return self._store.read(lambda tx: files.revisions(tx, space, self._name, place), space)
 
     def diff(self, path: str, old: int, new: int | None = None) -> str:
         """A unified diff from one revision to another, or to the newest; `apply` accepts it."""
@@ -78,7 +78,7 @@ class Canvas:
         space = self._place.make()
         checks.text(text, "patch", limit=self._limit)
         signed = checks.optional_name(author, "author")
-        return self._store.write(lambda tx: self._applied(tx, space, text, signed, if_version))
+        return self._store.write(lambda tx: self._applied(tx, space, text, signed, if_version), space)
 
     def _put(self, path: str, text: str | None, author: str | None, if_version: int | None) -> File:
         space, place = self._place.make(), checked_path(path)
@@ -86,7 +86,8 @@ class Canvas:
         return self._store.write(
             lambda tx: files.write(
                 tx, space, self._name, place, text, author=signed, now=times.now(), if_version=expected
-            )
+            ),
+            space,
         )
 
     def _applied(

@@ -22,7 +22,7 @@ class Core:
         self.where = where
         self._identity: Identity | None = None
         self._proving = threading.Lock()
-        written = store.read(identity.known)
+        written = store.read(identity.known, None)
         if written is not None:
             identity.ensure_same(written, embedder, where)
 
@@ -50,11 +50,11 @@ class Place:
     def find(self) -> int:
         """The space's number; 0, which no space has, while nothing was written to it."""
         if not self._number:
-            self._number = self._store.read(lambda tx: spaces.find(tx, self._name)) or 0
+            self._number = self._store.read(lambda tx: spaces.find(tx, self._name), None) or 0
         return self._number
 
     def make(self) -> int:
         """The space's number, made if it is new."""
         if not self.find():
-            self._number = self._store.write(lambda tx: spaces.number(tx, self._name))
+            self._number = self._store.write(lambda tx: spaces.number(tx, self._name), spaces.NEW)
         return self._number

@@ -60,7 +60,7 @@ def forget(tx: Tx, space: int, wanted: Wanted) -> Forgotten:
 
 def _ids(tx: Tx, space: int, wanted: Wanted) -> tuple[str, ...]:
     if wanted.ids is None:
-        return memories.ids(tx, compile_where(space, wanted.selection, now=times.now()))
+        return memories.ids(tx, compile_where(tx.dialect, space, wanted.selection, now=times.now()))
     known = set(memories.known_ids(tx, space, wanted.ids))
     missing = [id for id in wanted.ids if id not in known]
     if missing:

@@ -96,11 +96,11 @@ def ensure_same(identity: Identity, embedder: Embedder, where: str) -> None:
 
 def prove(store: Store, embedder: Embedder, where: str, settings: Settings) -> Identity:
     """Bind a book and its embedder: plant a memory in a new book, recall it in an old one."""
-    identity = store.read(known)
+    identity = store.read(known, None)
     if identity is None:
         described = describe(embedder, generation=1)
         vector = embed(embedder, [PLANTED])[0]
-        identity = store.write(lambda tx: _plant(tx, described, embedder, vector, settings))
+        identity = store.write(lambda tx: _plant(tx, described, embedder, vector, settings), None)
     ensure_same(identity, embedder, where)
     if identity.dimension != embedder.dimension:
         raise EmbedderMismatch(
@@ -126,12 +126,12 @@ def _plant(tx: Tx, identity: Identity, embedder: Embedder, vector: Floats, setti
 
 def _recall_planted(store: Store, embedder: Embedder, where: str, generation: int) -> None:
     vector = embed(embedder, [PLANTED])[0]
-    space = store.read(lambda tx: spaces.find(tx, spaces.PLANTED))
+    space = store.read(lambda tx: spaces.find(tx, spaces.PLANTED), None)
     if space is None:
         raise StoreCorrupt(f"{where} has lost its planted memory; restore a backup")
     now = times.now()
     probe = Probe(vector=vector, terms=(), depth=1, now=now, generation=generation)
-    condition = compile_where(space, Selection(), now=now)
+    condition = compile_where(store.dialect, space, Selection(), now=now)
     found = store.search(space, probe, condition, _everything, narrow=False, as_of=None)
     if not found.rows:
         raise StoreCorrupt(f"{where} does not find its planted memory: run `commonplace check --deep`")

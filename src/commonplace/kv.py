@@ -27,7 +27,7 @@ class KeyValue:
     def entry(self, key: str) -> Entry | None:
         """The value with its version and times; None if nothing stands there."""
         space, name = self._place.find(), checks.name(key, "key")
-        return self._store.read(lambda tx: entries.get(tx, space, self._namespace, name, now=times.now()))
+        return self._store.read(lambda tx: entries.get(tx, space, self._namespace, name, now=times.now()), space)
 
     def set(self, key: str, value: Json, *, ttl: float | None = None, if_version: int | None = None) -> Entry:
         """Set a value; when this returns it is on disk. `if_version=0` sets it only if nothing stands there."""
@@ -37,7 +37,8 @@ class KeyValue:
         version = self._store.write(
             lambda tx: entries.put(
                 tx, space, self._namespace, name, text, now=now, expires=expires, if_version=expected
-            )
+            ),
+            space,
         )
         return entries.decode((name, text, version, now, expires))
 
@@ -45,13 +46,16 @@ class KeyValue:
         """Delete a value; False if nothing stood there."""
         space, name, expected = self._place.make(), checks.name(key, "key"), checks.version(if_version)
         return self._store.write(
-            lambda tx: entries.remove(tx, space, self._namespace, name, now=times.now(), if_version=expected)
+            lambda tx: entries.remove(tx, space, self._namespace, name, now=times.now(), if_version=expected),
+            space,
         )
 
     def keys(self, prefix: str = "") -> list[str]:
         """The keys that stand, sorted; with `prefix` only those that begin with it."""
         space, begins = self._place.find(), checks.text(prefix, "prefix", limit=512)
-        return self._store.read(lambda tx: entries.keys(tx, space, self._namespace, prefix=begins, now=times.now()))
+        return self._store.read(
+            lambda tx: entries.keys(tx, space, self._namespace, prefix=begins, now=times.now()), space
+        )
 
     def append(self, key: str, *items: Json) -> Entry:
         """Add items to the end of a list in one step, making the list if nothing stands there.
@@ -62,5 +66,6 @@ class KeyValue:
         for item in items:
             checks.json_text(item, "item", limit=self._limit)
         return self._store.write(
-            lambda tx: entries.append(tx, space, self._namespace, name, items, now=times.now(), limit=self._limit)
+            lambda tx: entries.append(tx, space, self._namespace, name, items, now=times.now(), limit=self._limit),
+            space,
         )

@@ -47,7 +47,7 @@ def after(cursor: str | None, order: str) -> tuple[int, str] | None:
 def stats(tx: Tx, space: int, name: str, identity: Identity, store: Store) -> Stats:
     """What a space holds at this moment."""
     now = times.now()
-    kinds = memories.counts_by_kind(tx, compile_where(space, Selection(), now=now))
+    kinds = memories.counts_by_kind(tx, compile_where(tx.dialect, space, Selection(), now=now))
     return Stats(
         space=name,
         memories=sum(kinds.values()),

@@ -40,13 +40,13 @@ def export(store: Store, space: int, name: str, *, vectors: bool) -> Iterator[_R
         (messages.everything, _message),
     )
     for read, shown in parts:
-        for row in store.read(partial(read, space=space)):
+        for row in store.read(partial(read, space=space), space):
             yield shown(row)
 
 
 def _memories(store: Store, space: int, vectors: bool) -> Iterator[_Record]:
     after = ""
-    while batch := store.read(partial(memories.whole_memories, space=space, after=after, limit=_BATCH)):
+    while batch := store.read(partial(memories.whole_memories, space=space, after=after, limit=_BATCH), space):
         for row, vector in batch:
             yield _memory(row, vector if vectors else None)
         after = memories.id_of(batch[-1][0])
@@ -165,7 +165,7 @@ def load(core: Core, space: int, records: Iterable[Mapping[str, Json]]) -> int:
         ]
         return sum(restored) + sum(restore(tx, space) for restore in others)
 
-    return core.store.write(work)
+    return core.store.write(work, space)
 
 
 def _read_memory(core: Core, record: Mapping[str, Any]) -> _Version:

@@ -44,25 +44,25 @@ def reindex(
 
 
 def _reindex(store: Store, embedder: Embedder, batch: int, progress: Progress) -> int:
-    before = store.read(identity.known)
+    before = store.read(identity.known, None)
     if before is None:  # nothing was ever embedded
         return 0
     described = identity.describe(embedder, generation=before.generation)
     goal = json.dumps([described.name, described.version, described.dimension])
-    store.write(lambda tx: traces.begin_reembedding(tx, goal))
+    store.write(lambda tx: traces.begin_reembedding(tx, goal), None)
     while True:
         done = _gather(store, embedder, goal, batch, progress)
         # What was written while the last batch was embedded is caught by one more round.
-        if store.write(lambda tx: _finish(tx, goal, described)):
+        if store.write(lambda tx: _finish(tx, goal, described), None):
             return done
 
 
 def _gather(store: Store, embedder: Embedder, goal: str, batch: int, progress: Progress) -> int:
     """Embed what has no new vector yet, a batch a transaction; returns how many have one."""
     while True:
-        done, total = store.read(traces.reembedding_progress)
+        done, total = store.read(traces.reembedding_progress, None)
         progress(done, total)
-        rows = store.read(lambda tx: traces.not_reembedded(tx, batch))
+        rows = store.read(lambda tx: traces.not_reembedded(tx, batch), None)
         if not rows:
             return done
         _embed_batch(store, embedder, goal, rows)
@@ -75,7 +75,7 @@ def _embed_batch(store: Store, embedder: Embedder, goal: str, rows: list[Row]) -
         (seq, space, next(vectors) if text.strip() else None, trace.terms(text, json.loads(tags)))
         for seq, space, text, tags in rows
     ]
-    store.write(lambda tx: traces.keep_reembedded(tx, goal, new))
+    store.write(lambda tx: traces.keep_reembedded(tx, goal, new), None)
 
 
 def _finish(tx: Tx, goal: str, described: identity.Identity) -> bool:

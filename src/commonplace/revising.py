@@ -63,9 +63,9 @@ def _attempt(core: Core, space: int, id: str, change: Change, if_version: int | 
         return memories.revise(tx, space, row, record, action="revised", now=now)
 
     core.identity()
-    old, before = core.store.read(read)
+    old, before = core.store.read(read, space)
     record = _changed(core, memories.decode(old), before, change, now)
-    row = core.store.write(write)
+    row = core.store.write(write, space)
     return None if row is None else memories.decode(row)
 
 

@@ -55,22 +55,22 @@ class Transcript:
     def tail(self, n: int = 20) -> list[Message]:
         """The last `n` messages, oldest first."""
         space, most = self._place.find(), checks.count(n, "n")
-        return self._store.read(lambda tx: messages.tail(tx, space, self._session, most))
+        return self._store.read(lambda tx: messages.tail(tx, space, self._session, most), space)
 
     def forget(self) -> int:
         """Erase the whole transcript and return how many messages it had."""
         space = self._place.find()
-        erased = self._store.write(lambda tx: messages.forget(tx, space, self._session))
+        erased = self._store.write(lambda tx: messages.forget(tx, space, self._session), space)
         self._store.scrub(space)
         return erased
 
     def _after(self, number: int, limit: int | None) -> list[Message]:
         space, most = self._place.find(), None if limit is None else checks.count(limit, "limit")
-        return self._store.read(lambda tx: messages.after(tx, space, self._session, number, most))
+        return self._store.read(lambda tx: messages.after(tx, space, self._session, number, most), space)
 
     def _write(self, lines: list[messages.Line]) -> list[Message]:
         space, now = self._place.make(), times.now()
-        return self._store.write(lambda tx: messages.append(tx, space, self._session, lines, now=now))
+        return self._store.write(lambda tx: messages.append(tx, space, self._session, lines, now=now), space)
 
     def _from_mapping(self, line: Mapping[str, object], now: int) -> messages.Line:
         if not isinstance(line, Mapping) or "content" not in line or not set(line) <= _FIELDS:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 
-from commonplace.filters import All, Any, Field, Filter, Not, Scalar, Test
-from commonplace.store.base import Value, Where
+from commonplace.filters import All, Any, Filter, Not, Scalar, Test
+from commonplace.store.base import Dialect, Value, Where
 from commonplace.values import Kind, Within
 
 _COLUMNS = {"user": "scope_user", "agent": "scope_agent", "session": "scope_session", "updated_at": "recorded_at"}
@@ -26,9 +26,9 @@ class Selection:
     as_of: int | None = None
 
 
-def compile_where(space: int, selection: Selection, *, now: int) -> Where:
+def compile_where(dialect: Dialect, space: int, selection: Selection, *, now: int) -> Where:
     """The condition on table `m` that holds for exactly the selected memories."""
-    out = _Compiler(params={"space": space, "now": now})
+    out = _Compiler(dialect, params={"space": space, "now": now})
     parts = ["m.space = :space", *_when(selection, out)]
     if selection.within is not None:
         parts += _within(selection.within, out)
@@ -71,6 +71,7 @@ def _within(within: Within, out: _Compiler) -> list[str]:
 class _Compiler:
     """Collects parameters while it writes SQL; every value is bound, never spliced."""
 
+    dialect: Dialect
     params: dict[str, Value] = field(default_factory=dict)
 
     def bind(self, value: Scalar) -> str:
@@ -105,7 +106,7 @@ class _Compiler:
             value = test.values[0]
             if test.field.name == "tags":
                 return self.tag(str(value))
-            return f"(instr(m.text, {self.bind(value)}) > 0)"
+            return self.dialect.inside("m.text", self.bind(value))
         if test.operator == "$in":
             return self.listed(column, test.values)
         return self.compared(column, _COMPARED[test.operator], test.values[0])
@@ -122,56 +123,23 @@ class _Compiler:
         parts = [f"({column} IS NULL)"] if None in values else []
         if named:
             bound = self.bind(json.dumps(named))
-            parts.append(f"({column} IS NOT NULL AND {column} IN (SELECT value FROM json_each({bound})))")
+            among = self.dialect.among(column, bound, "text" if isinstance(named[0], str) else "number")
+            parts.append(f"({column} IS NOT NULL AND {among})")
         return _joined(" OR ", parts, "FALSE")
 
     def metadata_test(self, test: Test) -> str:
-        path = self.bind(_json_path(test.field))
+        place, dialect = self.dialect.place(self.bind, test.field.path), self.dialect
         if test.operator == "$exists":
-            return f"(json_type(m.metadata, {path}) IS {'NOT ' if test.values[0] else ''}NULL)"
+            return f"({'' if test.values[0] else 'NOT '}{dialect.present(place)})"
         if test.operator == "$contains":
-            return self.metadata_contains(path, test.values[0])
+            return dialect.contains(self.bind, place, test.values[0])
         if test.operator == "$in":
-            return self.metadata_listed(path, test.values)
-        return self.metadata_compared(path, _COMPARED[test.operator], test.values[0])
-
-    def metadata_compared(self, path: str, sign: str, value: Scalar) -> str:
-        # SQLite would rank text above numbers and take true for 1: compare only within one JSON type.
-        kind = f"coalesce(json_type(m.metadata, {path}), '')"
-        if value is None or isinstance(value, bool):
-            return f"({kind} = {self.bind(json.dumps(value))})"
-        same = f"{kind} = 'text'" if isinstance(value, str) else f"{kind} IN ('integer', 'real')"
-        return f"({same} AND json_extract(m.metadata, {path}) {sign} {self.bind(value)})"
-
-    def metadata_listed(self, path: str, values: tuple[Scalar, ...]) -> str:
-        kind = f"coalesce(json_type(m.metadata, {path}), '')"
-        plain = [json.dumps(value) for value in values if value is None or isinstance(value, bool)]
-        texts = [value for value in values if isinstance(value, str)]
-        numbers = [value for value in values if isinstance(value, (int, float)) and not isinstance(value, bool)]
-        parts = [f"{kind} = {self.bind(each)}" for each in dict.fromkeys(plain)]
-        for some, types in ((texts, "('text')"), (numbers, "('integer', 'real')")):
-            if some:
-                bound = self.bind(json.dumps(some))
-                inside = f"json_extract(m.metadata, {path}) IN (SELECT value FROM json_each({bound}))"
-                parts.append(f"({kind} IN {types} AND {inside})")
-        return _joined(" OR ", parts, "FALSE")
-
-    def metadata_contains(self, path: str, value: Scalar) -> str:
-        if value is None or isinstance(value, bool):
-            match = f"e.type = {self.bind(json.dumps(value))}"
-        else:
-            types = "('text')" if isinstance(value, str) else "('integer', 'real')"
-            match = f"e.type IN {types} AND e.value = {self.bind(value)}"
-        is_list = f"coalesce(json_type(m.metadata, {path}), '') = 'array'"
-        return f"({is_list} AND EXISTS (SELECT 1 FROM json_each(m.metadata, {path}) e WHERE {match}))"
+            return dialect.listed(self.bind, place, test.values)
+        return dialect.compared(self.bind, place, _COMPARED[test.operator], test.values[0])
 
 
 def _joined(word: str, parts: list[str], when_empty: str) -> str:
     return f"({word.join(parts)})" if parts else when_empty
-
-
-def _json_path(field: Field) -> str:
-    return "$" + "".join(f".{json.dumps(part, ensure_ascii=False)}" for part in field.path)
 
 
 def is_plain(selection: Selection) -> bool:

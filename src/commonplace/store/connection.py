@@ -23,10 +23,13 @@ from commonplace.errors import (
 )
 from commonplace.settings import Settings
 from commonplace.store.base import Params, Row
+from commonplace.store.dialects import SqliteDialect
+from commonplace.store.sqlite_index import SqliteIndex
 
 APPLICATION = 0x434D4E50
 """`PRAGMA application_id` of a book: "CMNP"."""
 
+SQLITE = SqliteDialect()
 
 _TAKE = "UPDATE counter SET value = value + :count WHERE name = 'seq' RETURNING value"
 
@@ -34,10 +37,12 @@ _TAKE = "UPDATE counter SET value = value + :count WHERE name = 'seq' RETURNING 
 class Connection:
     """A Tx on one SQLite connection; its owner opens and closes the transactions."""
 
-    __slots__ = ("_execute", "many", "raw")
+    __slots__ = ("_execute", "dialect", "index", "many", "raw")
 
     def __init__(self, raw: apsw.Connection) -> None:
         self.raw = raw
+        self.dialect = SQLITE
+        self.index = SqliteIndex(self)
         self._execute = raw.execute
         self.many = raw.executemany
 

@@ -15,7 +15,7 @@ from commonplace import times
 from commonplace.errors import Conflict, NotFound
 from commonplace.recall.types import Ints
 from commonplace.store import trace
-from commonplace.store.base import Params, Row, Tx, Where, ensure_generation
+from commonplace.store.base import Indexed, Params, Row, Tx, Where, ensure_generation
 from commonplace.values import NOBODY, Content, Kind, Memory, Revision, Scope
 
 COLUMNS = (
@@ -27,18 +27,13 @@ _NAMES = [name.strip() for name in COLUMNS.split(",")]
 _FROM_M = ", ".join(f"m.{name}" for name in _NAMES)
 
 _INSERT = f"INSERT INTO memory (space, {COLUMNS}) VALUES (:space, {', '.join(':' + name for name in _NAMES)})"
-_INSERT_TRACE = "INSERT INTO trace (seq, space, head, vector, terms) VALUES (:seq, :space, :head, :vector, :terms)"
 _INSERT_TAG = "INSERT INTO tag (space, tag, seq) VALUES (:space, :tag, :seq)"
 _CURRENT = f"SELECT {COLUMNS} FROM memory WHERE space = :space AND id = :id AND ended_at IS NULL"
 _VERSION = f"SELECT {COLUMNS} FROM memory WHERE space = :space AND id = :id AND version = :version"
 _HISTORY = f"SELECT {COLUMNS} FROM memory WHERE space = :space AND id = :id ORDER BY version"
 _LATEST = "SELECT max(version) FROM memory WHERE space = :space AND id = :id"
 _END = "UPDATE memory SET ended_at = :now WHERE seq = :seq AND space = :space"
-_NOTE_END = "INSERT INTO ended (space, seq, was) VALUES (:space, :seq, :was)"
-# A search graph holds vectors of what was forgotten: the book no longer names it, so that nobody opens it.
-_UNREGISTER = "DELETE FROM book WHERE name = :name"
 _EXPIRED = "SELECT id FROM memory WHERE space = :space AND expires_at <= :now AND ended_at IS NULL LIMIT 20"
-_TRACE = "SELECT vector, terms FROM trace WHERE seq = :seq AND space = :space"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -121,7 +116,7 @@ def revise(tx: Tx, space: int, old: Row, record: Record, *, action: str, now: in
     now = max(now, old[15] + 1)  # no version ends before it began, whatever the clock does
     (row,) = _append(tx, space, [record], [old[2] + 1], action, now=now)
     tx.run(_END, {"space": space, "seq": old[0], "now": now})
-    tx.run(_NOTE_END, {"space": space, "seq": row[0], "was": old[0]})
+    tx.index.end(space, old[0], by=row[0])
     return row
 
 
@@ -173,8 +168,9 @@ def ids(tx: Tx, where: Where) -> tuple[str, ...]:
 
 def known_ids(tx: Tx, space: int, wanted: Sequence[str]) -> list[str]:
     """Those of the wanted ids that the space holds."""
+    among = tx.dialect.among("id", ":ids", "text")
     rows = tx.run(
-        "SELECT DISTINCT id FROM memory WHERE space = :space AND id IN (SELECT value FROM json_each(:ids))",
+        f"SELECT DISTINCT id FROM memory WHERE space = :space AND {among}",
         {"space": space, "ids": json.dumps(list(wanted))},
     )
     return [row[0] for row in rows]
@@ -192,14 +188,15 @@ def fetch(tx: Tx, seqs: Ints, picked: npt.NDArray[np.intp], where: Where) -> tup
         return np.empty(0, np.int64), [], {}
     wanted = json.dumps(seqs[picked].tolist())
     rows = tx.run(
-        f"SELECT {_FROM_M} FROM json_each(:wanted) w CROSS JOIN memory m ON m.seq = w.value WHERE {where.sql}",
+        f"SELECT {_FROM_M} FROM memory m{tx.dialect.by_key}"
+        f" WHERE {tx.dialect.among('m.seq', ':wanted', 'integer')} AND {where.sql}",
         {**where.params, "wanted": wanted},
     )
     place = {int(seq): position for position, seq in zip(picked, seqs[picked], strict=True)}
     positions = np.array([place[row[0]] for row in rows], np.int64)
     uses = tx.run(
-        "SELECT f.id, f.used, f.ignored, f.wrong, f.last_at FROM json_each(:ids) w CROSS JOIN feedback f"
-        " ON f.space = :space AND f.id = w.value",
+        "SELECT f.id, f.used, f.ignored, f.wrong, f.last_at FROM feedback f"
+        f" WHERE f.space = :space AND {tx.dialect.among('f.id', ':ids', 'text')}",
         {"space": where.params["space"], "ids": json.dumps([row[1] for row in rows])},
     )
     return positions, rows, {str(row[0]): row for row in uses}
@@ -227,18 +224,12 @@ def feedback(tx: Tx, space: int, ids: Sequence[str], signal: str, *, now: int) -
 def forget(tx: Tx, space: int, ids: Sequence[str]) -> None:
     """Remove every version of these memories: rows, vectors, words, tags and feedback."""
     wanted: Params = {"space": space, "ids": json.dumps(list(ids))}
-    inside = "space = :space AND id IN (SELECT value FROM json_each(:ids))"
-    seqs = f"space = :space AND seq IN (SELECT seq FROM memory WHERE {inside})"
-    # Mirrors that hold one of these learn it from here; only the number stays.
-    live = tx.run(f"SELECT seq FROM memory WHERE {inside} AND ended_at IS NULL", wanted)
-    first = tx.take(1)
-    tx.run(f"DELETE FROM trace WHERE {seqs}", wanted)
-    tx.run(f"DELETE FROM reembedded WHERE {seqs}", wanted)
-    tx.run(f"DELETE FROM tag WHERE {seqs}", wanted)
+    inside = f"space = :space AND {tx.dialect.among('id', ':ids', 'text')}"
+    versions = tx.run(f"SELECT seq, ended_at IS NULL FROM memory WHERE {inside}", wanted)
+    tx.run(f"DELETE FROM tag WHERE space = :space AND seq IN (SELECT seq FROM memory WHERE {inside})", wanted)
     tx.run(f"DELETE FROM feedback WHERE {inside}", wanted)
     tx.run(f"DELETE FROM memory WHERE {inside}", wanted)
-    tx.many(_NOTE_END, [{"space": space, "seq": first, "was": row[0]} for row in live])
-    tx.run(_UNREGISTER, {"name": f"segment {space}"})
+    tx.index.remove(space, [(seq, bool(current)) for seq, current in versions])
 
 
 def _sweep(tx: Tx, space: int, now: int) -> None:
@@ -259,16 +250,16 @@ def restore(tx: Tx, space: int, record: Record, *, version: int, action: str, re
     if latest is not None:
         old = tx.run(_VERSION, {"space": space, "id": record.id, "version": latest})[0]
         tx.run(_END, {"space": space, "seq": old[0], "now": recorded_at})
-        tx.run(_NOTE_END, {"space": space, "seq": row[0], "was": old[0]})
+        tx.index.end(space, old[0], by=row[0])
     return True
 
 
 def whole_memories(tx: Tx, space: int, after: str, *, limit: int) -> list[tuple[Row, bytes | None]]:
     """All versions of the next memories by id, each with its vector."""
     rows = tx.run(
-        f"SELECT {_FROM_M}, t.vector FROM (SELECT DISTINCT id FROM memory WHERE space = :space AND id > :after"
-        " ORDER BY id LIMIT :limit) n CROSS JOIN memory m ON m.space = :space AND m.id = n.id"
-        " CROSS JOIN trace t ON t.seq = m.seq AND t.space = m.space ORDER BY m.id, m.version",
+        f"SELECT {_FROM_M}, t.vector FROM memory m JOIN trace t ON t.seq = m.seq AND t.space = m.space"
+        " WHERE m.space = :space AND m.id > :after AND m.id <= (SELECT max(n.id) FROM (SELECT DISTINCT id FROM memory"
+        " WHERE space = :space AND id > :after ORDER BY id LIMIT :limit) n) ORDER BY m.id, m.version",
         {"space": space, "after": after, "limit": limit},
     )
     return [(row[:-1], row[-1]) for row in rows]
@@ -277,9 +268,9 @@ def whole_memories(tx: Tx, space: int, after: str, *, limit: int) -> list[tuple[
 def forget_all(tx: Tx, space: int) -> None:
     """Remove every memory of a space at once."""
     tx.run("UPDATE space SET epoch = epoch + 1 WHERE number = :space", {"space": space})
-    for table in ("trace", "reembedded", "tag", "feedback", "ended", "memory"):
+    for table in ("tag", "feedback", "memory"):
         tx.run(f"DELETE FROM {table} WHERE space = :space", {"space": space})
-    tx.run(_UNREGISTER, {"name": f"segment {space}"})
+    tx.index.clear(space)
 
 
 def decode(row: Row) -> Memory:
@@ -348,7 +339,7 @@ def decode_revision(row: Row) -> Revision:
 
 def record_of(tx: Tx, space: int, row: Row) -> Record:
     """The record that would write this version again, with its vector and words."""
-    ((vector, terms),) = tx.run(_TRACE, {"space": space, "seq": row[0]})
+    vector, terms = tx.index.read(space, row[0])
     named = dict(zip(_NAMES, row, strict=True))
     return Record(
         id=named["id"],
@@ -382,7 +373,7 @@ def _append(
         for i, (record, number) in enumerate(zip(records, versions, strict=True))
     ]
     tx.many(_INSERT, (dict(zip(_NAMES, row, strict=True), space=space) for row in rows))
-    tx.many(_INSERT_TRACE, (_trace(record, space, first + i) for i, record in enumerate(records)))
+    tx.index.add(space, [_indexed(record, first + i) for i, record in enumerate(records)])
     tx.many(
         _INSERT_TAG,
         ({"space": space, "tag": tag, "seq": first + i} for i, record in enumerate(records) for tag in record.tags),
@@ -400,14 +391,10 @@ def _row(record: Record, *, seq: int, version: int, action: str, now: int) -> Ro
     )  # fmt: skip
 
 
-def _trace(record: Record, space: int, seq: int) -> Params:
-    head = trace.head(
-        kind=record.kind,
-        scope=record.scope,
-        expires_at=record.expires_at,
-        closed=record.valid_to is not None,
-    )
-    return {"seq": seq, "space": space, "head": head, "vector": record.vector, "terms": record.terms}
+def _indexed(record: Record, seq: int) -> Indexed:
+    closed = record.valid_to is not None
+    head = trace.head(kind=record.kind, scope=record.scope, expires_at=record.expires_at, closed=closed)
+    return Indexed(seq, head, closed, record.vector, record.terms)
 
 
 def _close(tx: Tx, space: int, id: str, *, by: Record, now: int) -> None:

@@ -60,7 +60,7 @@ class Segment:
 class Segments:
     """The segments of one book: the one that the book names is opened, a new one is built by one process at a time."""
 
-    def __init__(self, book: Path, settings: Settings, write: Callable[[Callable[[Tx], bool]], bool]) -> None:
+    def __init__(self, book: Path, settings: Settings, write: Callable[[Callable[[Tx], bool], int], bool]) -> None:
         self._directory = Path(f"{book}-hnsw")
         self._rows = settings.segment_rows
         self._write = write
@@ -130,7 +130,7 @@ class Segments:
         if graph is None:
             return
         path = _save(self._directory, space, view, graph)
-        if not self._write(lambda tx: _register(tx, space, path.name, view)):
+        if not self._write(lambda tx: _register(tx, space, path.name, view), space):
             path.unlink(missing_ok=True)
             return
         for older in self._directory.glob(f"{space}-*.hnsw"):

@@ -7,6 +7,8 @@ from commonplace.store.base import Tx
 PLANTED = "commonplace:planted"
 """Holds the memory that proves the embedder at start-up; names with this prefix are not for users."""
 RESERVED = "commonplace:"
+NEW = 0
+"""No space has this number: who makes a space takes it for its turn."""
 
 
 def find(tx: Tx, name: str) -> int | None:

@@ -17,7 +17,8 @@ from commonplace.recall.types import Probe
 from commonplace.settings import Settings
 from commonplace.store import memories, schema, verify
 from commonplace.store.base import Choose, Found, Tx, Where
-from commonplace.store.connection import APPLICATION, Connection, connect, explained, patience, translate
+from commonplace.store.connection import APPLICATION, SQLITE, Connection, connect, explained, patience, translate
+from commonplace.store.dialects import SqliteDialect
 from commonplace.store.mirror import Mirrors
 from commonplace.store.segments import Segments
 from commonplace.values import Check
@@ -70,9 +71,13 @@ class SqliteStore:
     def engine(self) -> str:
         return f"SQLite {apsw.sqlite_lib_version()}"
 
+    @property
+    def dialect(self) -> SqliteDialect:
+        return SQLITE
+
     # -- writing ---------------------------------------------------------------------------------
 
-    def write(self, work: Callable[[Tx], T]) -> T:
+    def write(self, work: Callable[[Tx], T], space: int | None) -> T:
         # Group commit without a thread of its own: every caller queues its work; whoever gets the lock
         # first runs all that is queued in one transaction, with one fsync, while the others wait.
         self._ensure_open()
@@ -182,7 +187,7 @@ class SqliteStore:
 
     # -- reading ---------------------------------------------------------------------------------
 
-    def read(self, work: Callable[[Tx], T]) -> T:
+    def read(self, work: Callable[[Tx], T], space: int | None) -> T:
         with self._snapshot() as tx:
             return work(tx)
 

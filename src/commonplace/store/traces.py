@@ -1,4 +1,4 @@
-"""Statements on `trace` as a whole: making every vector and every word anew."""
+"""Making every vector and every word anew: the statements that are the same for both engines."""
 
 from __future__ import annotations
 
@@ -51,19 +51,12 @@ def ensure_goal(tx: Tx, goal: str) -> None:
 def keep_reembedded(tx: Tx, goal: str, rows: Sequence[tuple[int, int, bytes | None, bytes]]) -> None:
     """Keep new vectors and words beside the old ones; versions forgotten meanwhile are cleared at the end."""
     ensure_goal(tx, goal)
-    tx.many(
-        "INSERT INTO reembedded (seq, space, vector, terms) VALUES (:seq, :space, :vector, :terms)"
-        " ON CONFLICT DO NOTHING",
-        ({"seq": seq, "space": space, "vector": vector, "terms": terms} for seq, space, vector, terms in rows),
-    )
+    tx.index.keep_reembedded(rows)
 
 
 def put_reembedded(tx: Tx) -> None:
     """Put the new vectors and words in place and void what mirrors know."""
-    tx.run(
-        "UPDATE trace SET vector = r.vector, terms = r.terms FROM reembedded r"
-        " WHERE r.seq = trace.seq AND r.space = trace.space"
-    )
+    tx.index.put_reembedded()
     tx.run("UPDATE space SET epoch = epoch + 1")
     tx.run("DELETE FROM reembedded")
     tx.run("DELETE FROM book WHERE name = 'reembedding'")
