@@ -10,7 +10,7 @@ import pytest
 import commonplace
 from commonplace.store import schema
 from commonplace.store.base import Tx
-from commonplace.store.schema import Dialect
+from commonplace.store.schema import Types
 from commonplace.testing import HashEmbedder
 
 
@@ -27,8 +27,8 @@ def version(path: Path) -> int:
         connection.close()
 
 
-def add_column(tx: Tx, dialect: Dialect) -> None:
-    tx.run(f"ALTER TABLE feedback ADD COLUMN note {dialect.integer}")
+def add_column(tx: Tx, types: Types) -> None:
+    tx.run(f"ALTER TABLE feedback ADD COLUMN note {types.integer}")
 
 
 def test_every_version_has_its_migration() -> None:
@@ -54,8 +54,8 @@ def test_a_failed_migration_changes_nothing(tmp_path: Path, monkeypatch: pytest.
     id = make_book(tmp_path / "book.db")
     before = version(tmp_path / "book.db")
 
-    def fail(tx: Tx, dialect: Dialect) -> None:
-        add_column(tx, dialect)
+    def fail(tx: Tx, types: Types) -> None:
+        add_column(tx, types)
         tx.run("THIS IS NO SQL")
 
     with monkeypatch.context() as patched:

@@ -34,7 +34,13 @@ class Settings:
     """How many memories each of the two indexes proposes for a recall."""
 
     segment_rows: int = 250_000
-    """Spaces larger than this are searched through an HNSW segment when usearch is installed."""
+    """SQLite: spaces larger than this are searched through an HNSW segment when usearch is installed."""
+
+    pool_size: int = 8
+    """PostgreSQL: connections of one process to the server. More than the server has cores gain little."""
+
+    statement_timeout: float = 60.0
+    """PostgreSQL: seconds that one statement may take before it is stopped."""
 
     def __post_init__(self) -> None:
         if self.durability not in get_args(Durability):

@@ -62,8 +62,9 @@ def _within(within: Within, out: _Compiler) -> list[str]:
         ("scope_session", within.sessions),
     ):
         if names is not None:
-            shared = f" OR m.{column} IS NULL" if within.shared else ""
-            parts.append(f"(m.{column} IN ({out.binds(names)}){shared})")
+            found = [f"m.{column} IN ({out.binds(names)})"] if names else []
+            shared = [f"m.{column} IS NULL"] if within.shared else []
+            parts.append(_joined(" OR ", [*found, *shared], "FALSE"))
     return parts
 
 

@@ -387,7 +387,7 @@ def _row(record: Record, *, seq: int, version: int, action: str, now: int) -> Ro
         record.scope.user, record.scope.agent, record.scope.session, record.source, record.said_at,
         record.created_at, now, None, record.expires_at, record.valid_to, record.superseded_by,
         json.dumps(record.tags, ensure_ascii=False) if record.tags else "[]", record.metadata, record.text,
-        record.content,
+        record.content.encode() if isinstance(record.content, str) else record.content,
     )  # fmt: skip
 
 
@@ -415,7 +415,9 @@ def _content(form: str, text: str, content: Any) -> Content:
     if form == "json":
         loaded: Content = json.loads(content)
         return loaded
-    return text if content is None else content
+    if content is None:
+        return text
+    return content.decode() if form == "text" and isinstance(content, bytes) else content
 
 
 def _expired(row: Row, now: int) -> bool:

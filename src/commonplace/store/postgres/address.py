@@ -1,0 +1,57 @@
+"""A postgresql:// URL: what is the server's, what is ours, and how it may be shown."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+from commonplace.errors import InvalidInput
+
+SCHEMES = ("postgresql", "postgres")
+PARTITIONS = 8
+_SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,39}")
+_MOST_PARTITIONS = 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """Where a book is in PostgreSQL."""
+
+    url: str
+    """For the driver, with the password."""
+    shown: str
+    """For people and messages: without the password and without options."""
+    schema: str
+    partitions: int
+    """Into how many parts a new book's tables are divided."""
+
+
+def parse(url: str) -> Address:
+    """Read a URL; `schema` and `partitions` in its query are ours, everything else is the driver's."""
+    try:
+        parts = urlsplit(url)
+        options = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
+    except ValueError as error:
+        raise InvalidInput(f"not a PostgreSQL URL: {error}; write postgresql://user@host/database") from error
+    ours = {name: value for name, value in options if name in ("schema", "partitions")}
+    theirs = [(name, value) for name, value in options if name not in ours]
+    schema = ours.get("schema", "commonplace")
+    if not _SCHEMA.fullmatch(schema) or schema.startswith("pg_"):
+        raise InvalidInput(f"schema is a plain lower-case name such as commonplace, not {schema!r}")
+    host = parts.netloc.rpartition("@")[2]
+    place = urlunsplit((parts.scheme, host, parts.path, "", ""))
+    return Address(
+        url=urlunsplit((parts.scheme, parts.netloc, parts.path, urlencode(theirs), "")),
+        shown=place if schema == "commonplace" else f"{place}?schema={schema}",
+        schema=schema,
+        partitions=_partitions(ours.get("partitions")),
+    )
+
+
+def _partitions(text: str | None) -> int:
+    if text is None:
+        return PARTITIONS
+    if not text.isdecimal() or not 1 <= int(text) <= _MOST_PARTITIONS:
+        raise InvalidInput(f"partitions is a number from 1 to {_MOST_PARTITIONS}, not {text!r}")
+    return int(text)

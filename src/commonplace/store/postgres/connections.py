@@ -1,0 +1,137 @@
+"""Connections to one server: a pool of them, what each is told, and patience while the server is away."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import psycopg
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from commonplace.errors import StoreUnavailable
+from commonplace.settings import Settings
+from commonplace.store.base import Row
+from commonplace.store.postgres import faults
+from commonplace.store.postgres.types import VectorTypes, register
+
+_TYPES = """SELECT t.typname, t.oid, n.nspname FROM pg_type t JOIN pg_extension e ON e.extname = 'vector'
+    JOIN pg_depend d ON d.objid = t.oid AND d.refobjid = e.oid JOIN pg_namespace n ON n.oid = t.typnamespace
+    WHERE t.typname IN ('halfvec', 'vector')"""
+_NAP = 0.05
+_LONGEST_NAP = 1.0
+
+
+def connect(url: str, shown: str, settings: Settings) -> psycopg.Connection[Row]:
+    """One connection outside the pool: its errors say at once what is wrong with the URL or the server."""
+    try:
+        return psycopg.Connection.connect(url, **_options(settings))
+    except psycopg.Error as error:
+        raise faults.translate(error, shown) from error
+
+
+def vector_types(connection: psycopg.Connection[Row], shown: str) -> VectorTypes:
+    """pgvector's types in this database."""
+    found = {name: (oid, schema) for name, oid, schema in connection.execute(_TYPES).fetchall()}
+    if "halfvec" not in found:
+        raise StoreUnavailable(
+            f"{shown} has no pgvector 0.7 or later: install it on the server, then run CREATE EXTENSION vector there"
+        )
+    return VectorTypes(halfvec=found["halfvec"][0], vector=found["vector"][0], schema=found["halfvec"][1])
+
+
+class Connections:
+    """A pool of connections to one server."""
+
+    def __init__(self, url: str, shown: str, settings: Settings, types: VectorTypes) -> None:
+        self._url = url
+        self._shown = shown
+        self._settings = settings
+        self._prepare: int | None = _PREPARE_AFTER
+        self._types = types
+        self._pool: ConnectionPool[psycopg.Connection[Row]] = ConnectionPool(
+            url,
+            kwargs=_options(settings),
+            configure=self._configure,
+            min_size=1,
+            max_size=int(settings.pool_size),
+            open=True,
+            name="commonplace",
+            # It tries in steps that double: give up late, since a server that is away comes back.
+            reconnect_timeout=settings.busy_timeout,
+        )
+
+    @contextmanager
+    def borrowed(self, deadline: float) -> Iterator[psycopg.Connection[Row]]:
+        """A connection for one transaction; one that is broken does not come back."""
+        connection = self._taken(deadline)
+        if connection.prepare_threshold != self._prepare:
+            connection.prepare_threshold = self._prepare
+        try:
+            yield connection
+        except BaseException as error:
+            # Nobody knows what the server still works on for this connection, unless the caller's own code failed.
+            if isinstance(error, psycopg.Error) or not isinstance(error, Exception):
+                _discard(connection)
+            raise
+        finally:
+            self._pool.putconn(connection)
+
+    def _taken(self, deadline: float) -> psycopg.Connection[Row]:
+        try:
+            return self._pool.getconn(timeout=max(deadline - time.monotonic(), 0.01))
+        except PoolTimeout:
+            if self._pool.get_stats().get("pool_size", 0) == 0:
+                connect(self._url, self._shown, self._settings).close()  # says why there is none
+            raise
+
+    def without_prepared_statements(self) -> None:
+        """From now on prepare nothing: a pooler in front hands each transaction to another server connection."""
+        self._prepare = None
+
+    def close(self) -> None:
+        self._pool.close(timeout=5)
+
+    def _configure(self, connection: psycopg.Connection[Any]) -> None:
+        register(connection, self._types)
+
+
+_PREPARE_AFTER = 2
+"""Prepare a statement when it is run for the third time."""
+
+
+def _options(settings: Settings) -> dict[str, Any]:
+    return {
+        "autocommit": True,  # transactions are begun and ended in words, sent together with what they hold
+        "cursor_factory": psycopg.RawCursor,
+        "prepare_threshold": _PREPARE_AFTER,
+        "application_name": "commonplace",
+        "connect_timeout": 10,
+        # A server that vanished without a word is noticed, not waited for.
+        "keepalives_idle": 30,
+        "tcp_user_timeout": int(1000 * settings.statement_timeout),
+    }
+
+
+def _discard(connection: psycopg.Connection[Row]) -> None:
+    with suppress(psycopg.Error):
+        connection.close()
+
+
+class Patience:
+    """How long one call goes on trying while the server is away or others are in the way."""
+
+    def __init__(self, seconds: float) -> None:
+        self.deadline = time.monotonic() + seconds
+        self._nap = _NAP
+
+    def allows(self, error: psycopg.Error) -> bool:
+        """Whether to try again after this error; waits a little if so."""
+        hopeless = isinstance(error, PoolTimeout) or not (faults.is_lost(error) or faults.is_passing(error))
+        if hopeless or time.monotonic() + self._nap > self.deadline:
+            return False
+        time.sleep(random.uniform(self._nap / 2, self._nap))
+        self._nap = min(2 * self._nap, _LONGEST_NAP)
+        return True

@@ -1,0 +1,72 @@
+"""A read replica for recall: asked only when it has seen all that this process wrote to the space."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import TypeVar
+
+from commonplace.errors import StoreError
+from commonplace.settings import Settings
+from commonplace.store.base import Tx
+from commonplace.store.postgres import address
+from commonplace.store.postgres.connections import Connections, Patience
+from commonplace.store.postgres.types import VectorTypes
+
+T = TypeVar("T")
+
+_WRITTEN = "SELECT CAST(pg_current_wal_insert_lsn() AS text)"
+# A server that is no replica (any more) has everything.
+_FRESH = """SELECT NOT pg_is_in_recovery() OR pg_last_wal_replay_lsn() >= CAST(:written AS pg_lsn)"""
+_REMEMBERED = 10_000
+_PATIENCE = 1.0
+"""Seconds that a recall waits for a replica: the primary knows the answer too."""
+_REST = 5.0
+"""Seconds that a replica which did not answer is left alone."""
+
+
+class Replica:
+    """Connections to a replica, and how far it must have come for each space."""
+
+    def __init__(self, url: str, settings: Settings, types: VectorTypes) -> None:
+        parsed = address.parse(url)
+        self._connections = Connections(parsed.url, parsed.shown, settings, types)
+        self._written: OrderedDict[int, int] = OrderedDict()
+        self._floor = 0
+        self._resting_until = 0.0
+        self._lock = threading.Lock()
+
+    def written(self, tx: Tx, space: int | None) -> None:
+        """Note how far the primary's log reaches now that a write to a space is in it."""
+        ((said,),) = tx.run(_WRITTEN)
+        high, low = said.split("/")
+        position = int(high, 16) << 32 | int(low, 16)
+        with self._lock:
+            if space is None:
+                self._floor = max(self._floor, position)
+                return
+            self._written[space] = max(self._written.pop(space, 0), position)
+            while len(self._written) > _REMEMBERED:
+                self._floor = max(self._floor, self._written.popitem(last=False)[1])
+
+    def is_fresh(self, tx: Tx, space: int) -> bool:
+        """Whether the replica that `tx` is on has seen every write of this process to the space."""
+        with self._lock:
+            wanted = max(self._written.get(space, 0), self._floor)
+        ((fresh,),) = tx.run(_FRESH, {"written": f"{wanted >> 32:X}/{wanted & 0xFFFFFFFF:X}"})
+        return bool(fresh)
+
+    def tried(self, ask: Callable[[Connections, Patience], T | None]) -> T | None:
+        """What the replica answers; None if it is behind or away."""
+        if time.monotonic() < self._resting_until:
+            return None
+        try:
+            return ask(self._connections, Patience(_PATIENCE))
+        except StoreError:
+            self._resting_until = time.monotonic() + _REST
+            return None
+
+    def close(self) -> None:
+        self._connections.close()

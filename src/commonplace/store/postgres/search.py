@@ -1,0 +1,199 @@
+"""A search in one snapshot: count the question's words, let the server find the closest by meaning and by words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from commonplace.recall.analyze import common, decode
+from commonplace.recall.types import Candidates, Floats, Ints, Probe
+from commonplace.recall.words import K1, PIVOT, B, weights
+from commonplace.store import memories, trace
+from commonplace.store.base import Choose, Found, Row, Where, ensure_generation
+from commonplace.store.mirror import View, empty, extended
+from commonplace.store.postgres.graphs import Graphs
+from commonplace.store.postgres.transaction import Transaction
+from commonplace.store.postgres.types import Full, Half, Numbers
+from commonplace.values import Scope
+
+_STATE = """SELECT (SELECT value FROM book WHERE name = 'generation'),
+    (SELECT value FROM book WHERE name = 'dimension'),
+    coalesce((SELECT population FROM census WHERE space = :space), 0),
+    EXISTS (SELECT 1 FROM memory WHERE space = :space AND expires_at <= :now AND ended_at IS NULL)"""
+_FREQUENCIES = """SELECT term, count(*) FROM posting WHERE space = :space AND term = ANY(:terms) AND current
+    GROUP BY term"""
+_SEARCHED = "SELECT count(*) FROM memory m WHERE {where}"
+# `+ 0` keeps the order of a scan from being mistaken for the order of an index.
+_NEAR = """SELECT t.seq FROM trace t{join} WHERE t.space = :space AND t.vector IS NOT NULL AND {where}
+    ORDER BY (t.vector <#> CAST(:half AS halfvec)) + 0 LIMIT :depth"""
+# BM25 as `recall.words` has it; the weight of each word comes with the question.
+_SAID = """SELECT p.seq FROM unnest(:terms, :weights) AS q (term, weight) JOIN posting p
+    ON p.space = :space AND p.term = q.term{join} WHERE {where} GROUP BY p.seq
+    ORDER BY sum(q.weight * p.count * {gain} / (p.count + {damping})) DESC, p.seq LIMIT :depth"""
+_CANDIDATES = """SELECT t.seq, {cosine}, t.terms FROM trace t WHERE t.space = :space AND t.seq = ANY(ARRAY({chosen}))
+    ORDER BY t.seq"""
+_VECTORS = "SELECT seq, vector FROM trace WHERE space = :space AND seq = ANY(:seqs)"
+_PAST = """SELECT m.seq, m.kind, m.scope_user, m.scope_agent, m.scope_session, m.expires_at, m.valid_to,
+    t.vector, t.terms FROM memory m JOIN trace t ON t.space = m.space AND t.seq = m.seq
+    WHERE m.space = :space AND m.recorded_at <= :as_of AND (m.ended_at IS NULL OR m.ended_at > :as_of) ORDER BY m.seq"""
+_GAIN = f"CAST({K1 + 1} AS real)"
+_DAMPING = f"CAST({K1} AS real) * ({1 - B} + {B} * greatest(p.length, {PIVOT}) / {PIVOT})"
+_EMPTY: Ints = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Admitted:
+    """Which versions may be candidates, as a join and a condition on the trace, and on the posting."""
+
+    join: str
+    where: str
+    said: str
+    params: dict[str, object]
+    searched: int | None
+    """How many there are; None if it is everything that recall sees."""
+
+
+def search(
+    tx: Transaction,
+    graphs: Graphs,
+    space: int,
+    probe: Probe,
+    where: Where,
+    choose: Choose,
+    *,
+    narrow: bool,
+    as_of: int | None,
+) -> Found:
+    """Find candidates, let `choose` pick, and fetch what it picked."""
+    state = tx.send(_STATE, {"space": space, "now": probe.now})
+    frequencies = _frequencies(tx, space, probe)
+    ((generation, dimension, population, expiring),) = state.fetchall()
+    ensure_generation(int(generation), probe.generation)
+    if as_of is not None:
+        return _search_past(tx, space, probe, where, choose, as_of, int(dimension))
+    admitted = _admitted(tx, probe, where, narrow=narrow or expiring)
+    graph = graphs.find(tx, space, population, int(dimension)) if admitted.searched is None else None
+    candidates = _candidates(tx, space, probe, admitted, frequencies, population, graph)
+    return _fetched(tx, space, candidates, choose, where)
+
+
+def _frequencies(tx: Transaction, space: int, probe: Probe) -> Ints:
+    """In how many memories each word of the question stands."""
+    if not probe.terms:
+        return _EMPTY
+    found: dict[int, int] = dict(tx.run(_FREQUENCIES, {"space": space, "terms": _terms(probe)}))
+    return np.array([found.get(term, 0) for term in _signed(probe).tolist()], np.int64)
+
+
+def _admitted(tx: Transaction, probe: Probe, where: Where, *, narrow: bool) -> _Admitted:
+    if not (narrow or probe.superseded or probe.kinds or probe.within or probe.labels):
+        return _Admitted(join="", where="t.state = 0", said="p.current", params={}, searched=None)
+    ((searched,),) = tx.run(_SEARCHED.format(where=where.sql), where.params)
+    join = " JOIN memory m ON m.space = {of}.space AND m.seq = {of}.seq"
+    # The rows themselves are asked: what they say is exact, and most of a narrowed space is not even looked at.
+    return _Admitted(join=join, where=where.sql, said=where.sql, params=dict(where.params), searched=searched)
+
+
+def _candidates(
+    tx: Transaction,
+    space: int,
+    probe: Probe,
+    admitted: _Admitted,
+    frequencies: Ints,
+    population: int,
+    graph: str | None,
+) -> Candidates:
+    params = {**admitted.params, "space": space, "depth": probe.depth}
+    chosen, cosine = [], "CAST(0 AS real)"
+    if probe.vector is not None:
+        params |= {"half": Half(probe.vector.astype("<f2").tobytes()), "full": Full(probe.vector)}
+        cosine = "coalesce(-(CAST(t.vector AS vector) <#> CAST(:full AS vector)), 0)"
+        near = _NEAR.format(join=admitted.join.format(of="t"), where=admitted.where)
+        chosen.append(graph if graph is not None else near)
+    if frequencies.any():
+        said = _SAID.format(join=admitted.join.format(of="p"), where=admitted.said, gain=_GAIN, damping=_DAMPING)
+        chosen.append(said)
+        rarity = weights(frequencies, population, common(probe.terms))
+        params |= {"terms": _terms(probe), "weights": Numbers(rarity.astype(np.float32))}
+    rows: list[Row] = []
+    if chosen:
+        union = " UNION ".join(f"({each})" for each in chosen)
+        rows = tx.run(_CANDIDATES.format(cosine=cosine, chosen=union), params)
+    counts, lengths = _counted([row[2] for row in rows], probe)
+    return Candidates(
+        seqs=np.array([row[0] for row in rows], np.int64),
+        cosines=np.array([row[1] for row in rows], np.float32),
+        counts=counts,
+        lengths=lengths,
+        frequencies=frequencies,
+        population=population,
+        searched=population if admitted.searched is None else admitted.searched,
+    )
+
+
+def _counted(blobs: list[bytes], probe: Probe) -> tuple[np.ndarray[tuple[int, int], np.dtype[np.uint8]], Floats]:
+    """How often each candidate holds each word of the question, and how many words it has."""
+    counts = np.zeros((len(blobs), len(probe.terms)), np.uint8)
+    lengths = np.zeros(len(blobs), np.float32)
+    asked = np.array(probe.terms, np.uint32)
+    for row, blob in enumerate(blobs):
+        hashes, found = decode(blob)
+        lengths[row] = found.sum(dtype=np.int64)
+        if len(hashes):
+            # Tags stand behind the words, out of order; their count is zero, so that a miss among them is no loss.
+            words = hashes[: len(hashes) - int(np.count_nonzero(found == 0))]
+            at = words.searchsorted(asked)
+            inside = at < len(words)
+            hit = np.flatnonzero(inside)[words[at[inside]] == asked[inside]]
+            counts[row, hit] = found[at[hit]]
+    return counts, lengths
+
+
+def _fetched(tx: Transaction, space: int, candidates: Candidates, choose: Choose, where: Where) -> Found:
+    picked = choose(candidates)
+    seqs = candidates.seqs[picked]
+    vectors = tx.send(_VECTORS, {"space": space, "seqs": Numbers(seqs)})
+    positions, rows, uses = memories.fetch(tx, candidates.seqs, picked, where)
+    stored: dict[int, bytes | None] = dict(vectors.fetchall())
+    return Found(
+        candidates=candidates,
+        positions=positions,
+        rows=rows,
+        uses=uses,
+        vectors=_unpacked([stored[row[0]] for row in rows]),
+    )
+
+
+def _unpacked(blobs: list[bytes | None]) -> Floats:
+    size = max((len(blob) for blob in blobs if blob is not None), default=0)
+    flat = b"".join(blob if blob is not None else bytes(size) for blob in blobs)
+    return np.frombuffer(flat, "<f2").reshape(len(blobs), size // 2).astype(np.float32)
+
+
+def _search_past(
+    tx: Transaction, space: int, probe: Probe, where: Where, choose: Choose, as_of: int, dimension: int
+) -> Found:
+    """Of the past, the rows alone know what stood then: they are read, and searched here as SQLite's mirror is."""
+    rows = [_traced(row) for row in tx.run(_PAST, {"space": space, "as_of": as_of})]
+    view: View = extended(empty(0, dimension, room=len(rows)), [rows] if rows else [], [], 0)
+    candidates = view.search(probe, memories.select_seqs(tx, where))
+    positions, found, uses = memories.fetch(tx, candidates.seqs, choose(candidates), where)
+    vectors = view.rows(candidates.seqs[positions])
+    return Found(candidates=candidates, positions=positions, rows=found, uses=uses, vectors=vectors)
+
+
+def _traced(row: Row) -> Row:
+    seq, kind, user, agent, session, expires_at, valid_to, vector, terms = row
+    scope = Scope(user=user, agent=agent, session=session)
+    head = trace.head(kind=kind, scope=scope, expires_at=expires_at, closed=valid_to is not None)
+    return seq, head, vector, terms
+
+
+def _signed(probe: Probe) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+    """The question's words as PostgreSQL keeps them: it has no unsigned numbers."""
+    return np.array(probe.terms, np.uint32).view(np.int32)
+
+
+def _terms(probe: Probe) -> Numbers:
+    return Numbers(_signed(probe))

@@ -1,0 +1,76 @@
+"""One open transaction on one connection: statements are sent ahead and waited for only where rows are read."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import psycopg
+
+from commonplace.store.base import Params, Row
+from commonplace.store.dialects import PostgresDialect
+from commonplace.store.postgres.blocks import Blocks
+from commonplace.store.postgres.index import PostgresIndex
+
+POSTGRES = PostgresDialect()
+
+_PARAMETER = re.compile(r"(?<![:\w]):([a-z_][a-z0-9_]*)")
+_GIVES_ROWS = re.compile(r"\s*(SELECT|WITH|SHOW|EXPLAIN)\b|.*\bRETURNING\b", re.IGNORECASE | re.DOTALL)
+
+
+class Statement(NamedTuple):
+    """A statement as the server takes it."""
+
+    text: bytes
+    names: tuple[str, ...]
+    """Whose values $1, $2, … are."""
+    gives_rows: bool
+
+
+@lru_cache(maxsize=4096)
+def statement(sql: str) -> Statement:
+    """Turn :name into $1, $2, …, the same number for the same name."""
+    names: dict[str, int] = {}
+
+    def numbered(found: re.Match[str]) -> str:
+        return f"${names.setdefault(found[1], len(names) + 1)}"
+
+    text = _PARAMETER.sub(numbered, sql)
+    return Statement(text.encode(), tuple(names), _GIVES_ROWS.match(sql) is not None)
+
+
+class Transaction:
+    """A Tx on one connection; its owner begins and ends it."""
+
+    __slots__ = ("_blocks", "connection", "dialect", "index", "population")
+
+    def __init__(self, connection: psycopg.Connection[Row], blocks: Blocks) -> None:
+        self.connection = connection
+        self.dialect = POSTGRES
+        self.population: Counter[int] = Counter()
+        """By how much the number of current memories of each space changes."""
+        self.index = PostgresIndex(self)
+        self._blocks = blocks
+
+    def run(self, sql: str, params: Params | Mapping[str, object] | None = None) -> list[Row]:
+        cursor = self.send(sql, params)
+        # What gives no rows is not waited for: an error of it comes to light with the next answer.
+        return cursor.fetchall() if statement(sql).gives_rows else []
+
+    def send(self, sql: str, params: Mapping[str, object] | None = None) -> psycopg.Cursor[Row]:
+        """Run one statement without waiting for it; the cursor has its rows when they are asked for."""
+        text, names, _ = statement(sql)
+        return self.connection.execute(text, [params[name] for name in names] if params else None, binary=True)
+
+    def many(self, sql: str, params: Iterable[Params | Mapping[str, object]]) -> None:
+        text, names, _ = statement(sql)
+        values: list[list[Any]] = [[each[name] for name in names] for each in params]
+        if values:
+            with self.connection.cursor() as cursor:
+                cursor.executemany(text, values)
+
+    def take(self, count: int) -> int:
+        return self._blocks.take(self, count)

@@ -1,0 +1,94 @@
+"""A real PostgreSQL for the tests: one server for each worker, one schema for each book, used again when free."""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from commonplace.local_postgres import LocalPostgres
+
+QUICK = {"fsync": "off", "full_page_writes": "off", "max_connections": "300"}
+"""What a power cut would take is no subject of most tests."""
+
+_servers: list[LocalPostgres] = []
+
+
+def server() -> LocalPostgres:
+    """The worker's server, started at first use."""
+    if not _servers:
+        # Not under pytest's own directory, which only root may enter; the server runs as somebody else then.
+        place = Path(tempfile.mkdtemp(prefix="commonplace-postgres-"))
+        place.chmod(0o711)
+        started = LocalPostgres(place / "data", settings=QUICK)
+        started.start()
+        atexit.register(_removed, started, place)
+        _servers.append(started)
+    return _servers[0]
+
+
+def _removed(started: LocalPostgres, place: Path) -> None:
+    started.stop()
+    shutil.rmtree(place, ignore_errors=True)
+
+
+class Schemas:
+    """Books by place: a schema of its own for each, emptied after the test and given to the next one."""
+
+    def __init__(self) -> None:
+        self._free: list[str] = []
+        self._taken: dict[Path, str] = {}
+        self._made = 0
+
+    def url(self, place: Path, *, partitions: int = 1) -> str:
+        """The URL of a place's book."""
+        if place not in self._taken:
+            self._taken[place] = self._free.pop() if self._free else self._new()
+        return with_options(server().url, schema=self._taken[place], partitions=partitions)
+
+    def release(self) -> None:
+        """Empty every schema that was taken; what stays is an empty book."""
+        for schema in self._taken.values():
+            try:
+                empty(server().url, schema)
+            except psycopg.Error:  # a test may leave a schema that is no book any more
+                continue
+            self._free.append(schema)
+        self._taken.clear()
+
+    def _new(self) -> str:
+        self._made += 1
+        return f"book_{self._made}"
+
+
+def with_options(url: str, **options: object) -> str:
+    """A URL with options of ours."""
+    sign = "&" if "?" in url else "?"
+    return url + sign + "&".join(f"{name}={value}" for name, value in options.items())
+
+
+def empty(url: str, schema: str) -> None:
+    """Remove everything from a book but its tables."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        found = connection.execute(
+            "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+            " WHERE n.nspname = %s AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relname <> 'book'",
+            [schema],
+        ).fetchall()
+        deletes = "; ".join(f'DELETE FROM "{schema}"."{name}"' for (name,) in found)
+        connection.execute(f"{deletes}; DELETE FROM \"{schema}\".book WHERE name <> 'schema'".encode())
+
+
+SCHEMAS = Schemas()
+
+
+@pytest.fixture
+def schemas() -> Iterator[Schemas]:
+    """Places for books, emptied after the test."""
+    yield SCHEMAS
+    SCHEMAS.release()

@@ -1,0 +1,24 @@
+"""The shared store keeps every promise of a Book, on a real PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import commonplace
+from commonplace.testing import BookConformance, HashEmbedder
+from tests.postgres import SCHEMAS
+
+EMBEDDER = HashEmbedder()
+
+
+class TestPostgres(BookConformance):
+    @pytest.fixture(autouse=True)
+    def _emptied(self) -> Iterator[None]:
+        yield
+        SCHEMAS.release()
+
+    def open(self, place: Path) -> commonplace.Book:
+        return commonplace.open(SCHEMAS.url(place), embedder=EMBEDDER)
