@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from os import PathLike, fspath
 from pathlib import Path
@@ -14,6 +13,7 @@ from commonplace.embed.base import Embedder
 from commonplace.errors import CommonplaceError, InvalidInput, StoreUnavailable
 from commonplace.settings import Settings
 from commonplace.store.base import Store
+from commonplace.store.postgres import address
 from commonplace.store.sqlite import SqliteStore
 
 EmbedderLike = Embedder | Callable[[list[str]], object] | str | None
@@ -49,7 +49,7 @@ def open_store(where: str | PathLike[str], settings: Settings, *, read_url: str 
     if not isinstance(place, str) or not place:
         raise InvalidInput("say where the book is: a file's path such as team.db, or a postgresql:// URL")
     scheme = place.partition("://")[0] if "://" in place else ""
-    if scheme in ("postgresql", "postgres"):
+    if scheme in address.SCHEMES:
         return _open_postgres(place, settings, read_url)
     if scheme:
         raise InvalidInput(f"{scheme}:// is no store that this commonplace knows: give a path or a postgresql:// URL")
@@ -61,12 +61,11 @@ def open_store(where: str | PathLike[str], settings: Settings, *, read_url: str 
 def shown(where: str | PathLike[str]) -> str:
     """A book's place as messages may show it: without a password."""
     place = fspath(where)
-    return re.sub(r"^(\w+://)[^/?#]*@", r"\1", place)
+    return address.parse(place).shown if "://" in place else place
 
 
 def _open_postgres(url: str, settings: Settings, read_url: str | None) -> Store:
     try:
-        from commonplace.store.postgres import address
         from commonplace.store.postgres.store import PostgresStore
     except ImportError as error:
         raise StoreUnavailable(

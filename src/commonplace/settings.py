@@ -36,6 +36,9 @@ class Settings:
     segment_rows: int = 250_000
     """SQLite: spaces larger than this are searched through an HNSW segment when usearch is installed."""
 
+    graph_rows: int = 50_000
+    """PostgreSQL: spaces larger than this get an HNSW index of their own, built in the background."""
+
     pool_size: int = 8
     """PostgreSQL: connections of one process to the server. More than the server has cores gain little."""
 

@@ -94,10 +94,13 @@ class PostgresIndex:
         )
 
     def put_reembedded(self) -> None:
+        from commonplace.store.postgres import graphs  # it needs transactions, which need this
+
         # Words are the same as before unless commonplace itself reads texts in a new way.
         for space, seq, state, old, new in self._tx.run(_OTHER_WORDS):
             self._drop_postings(space, [(seq, old)])
             self._post(space, [(seq, state, new)])
+        graphs.drop_all(self._tx)
         self._tx.run(_PUT)
 
     def _post(self, space: int, documents: Sequence[tuple[int, int, bytes]]) -> None:

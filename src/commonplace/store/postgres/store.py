@@ -92,7 +92,7 @@ class PostgresStore:
             self._book = zlib.crc32(address.schema.encode()) - (1 << 31)
             self._primary = Connections(address.url, address.shown, settings, prepared.types)
         self._replica = None if read_url is None else Replica(read_url, settings, prepared.types)
-        self._graphs = Graphs(address, settings)
+        self._graphs = Graphs(address, settings, prepared.types.schema)
         self._blocks = Blocks()
         self._lanes: defaultdict[int, _Lane] = defaultdict(_Lane)
         self._lanes_lock = threading.Lock()
