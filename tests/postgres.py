@@ -10,6 +10,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from psycopg import sql
 
 from commonplace.local_postgres import LocalPostgres
 
@@ -80,8 +81,10 @@ def empty(url: str, schema: str) -> None:
             " WHERE n.nspname = %s AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relname <> 'book'",
             [schema],
         ).fetchall()
-        deletes = "; ".join(f'DELETE FROM "{schema}"."{name}"' for (name,) in found)
-        connection.execute(f"{deletes}; DELETE FROM \"{schema}\".book WHERE name <> 'schema'".encode())
+        place = sql.Identifier(schema)
+        deletes = [sql.SQL("DELETE FROM {}.{}").format(place, sql.Identifier(name)) for (name,) in found]
+        book = sql.SQL("DELETE FROM {}.book WHERE name <> 'schema'").format(place)
+        connection.execute(sql.SQL("; ").join([*deletes, book]))
 
 
 SCHEMAS = Schemas()

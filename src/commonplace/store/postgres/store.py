@@ -21,7 +21,7 @@ import psycopg
 from commonplace.errors import CommonplaceError, StoreClosed, StoreError
 from commonplace.recall.types import Probe
 from commonplace.settings import Settings
-from commonplace.store.base import Choose, Found, Tx, Where
+from commonplace.store.base import Choose, Found, Row, Tx, Where
 from commonplace.store.dialects import PostgresDialect
 from commonplace.store.postgres import faults, upkeep
 from commonplace.store.postgres.address import Address
@@ -44,10 +44,11 @@ _READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _SETTINGS = """SELECT set_config('search_path', :path, TRUE), set_config('commonplace.space', :space, TRUE),
     set_config('statement_timeout', :statement, TRUE), set_config('lock_timeout', :lock, TRUE),
     set_config('jit', 'off', TRUE)"""
-_TURN = """SELECT pg_advisory_xact_lock_shared(CAST(:book AS integer), -1),
-    pg_advisory_xact_lock(CAST(:book AS integer), CAST(:space AS integer))"""
-_WHOLE_TURN = "SELECT pg_advisory_xact_lock(CAST(:book AS integer), -1)"
-_NUMBER = "SELECT CAST(pg_current_xact_id() AS text)"
+# For a writer also its turn, and the number by which the server knows the transaction.
+_NUMBER = "CAST(pg_current_xact_id() AS text)"
+_TURN = f"""{_SETTINGS}, pg_advisory_xact_lock_shared(CAST(:book AS integer), -1),
+    pg_advisory_xact_lock(CAST(:book AS integer), CAST(:space AS integer)), {_NUMBER}"""
+_WHOLE_TURN = f"{_SETTINGS}, pg_advisory_xact_lock(CAST(:book AS integer), -1), {_NUMBER}"
 _FATE = "SELECT pg_xact_status(CAST(:number AS xid8))"
 _COUNT = """INSERT INTO census (space, population) VALUES (:space, :more)
     ON CONFLICT (space) DO UPDATE SET population = census.population + excluded.population"""
@@ -187,17 +188,12 @@ class PostgresStore:
         with connection.pipeline():
             tx = Transaction(connection, self._blocks)
             tx.run("BEGIN")
-            self._settle(tx, space)
-            if space is None:
-                tx.send(_WHOLE_TURN, {"book": self._book})
-            else:
-                tx.send(_TURN, {"book": self._book, "space": space})
-            number = tx.send(_NUMBER)
+            begun = self._settle(tx, space, _WHOLE_TURN if space is None else _TURN)
             for job in jobs:
                 self._run(tx, job, alone=len(jobs) == 1)
             for changed, more in tx.population.items():
                 tx.run(_COUNT, {"space": changed, "more": more})
-            ((attempt.number,),) = number.fetchall()
+            attempt.number = begun.fetchall()[0][-1]
             attempt.committing = True
             # A lone failure has nothing to keep.
             tx.run("ROLLBACK" if all(job.error for job in jobs) else "COMMIT")
@@ -287,7 +283,7 @@ class PostgresStore:
 
     def _looked(self, tx: Transaction, work: Callable[[Transaction], T], space: int | None) -> T:
         tx.run(_READING)
-        self._settle(tx, space)
+        self._settle(tx, space, _SETTINGS)
         try:
             result = work(tx)
         except CommonplaceError:
@@ -296,14 +292,16 @@ class PostgresStore:
         tx.run("ROLLBACK")
         return result
 
-    def _settle(self, tx: Transaction, space: int | None) -> None:
-        tx.send(
-            _SETTINGS,
+    def _settle(self, tx: Transaction, space: int | None, sql: str) -> psycopg.Cursor[Row]:
+        """Tell the server what this transaction is about."""
+        return tx.send(
+            sql,
             {
                 "path": self._path,
                 "space": str(EVERY_SPACE if space is None else space),
                 "statement": str(int(1000 * self._settings.statement_timeout)),
                 "lock": str(int(1000 * self._settings.busy_timeout)),
+                "book": self._book,
             },
         )
 
