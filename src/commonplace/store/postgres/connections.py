@@ -9,9 +9,9 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 import psycopg
-from psycopg_pool import ConnectionPool, PoolTimeout
+from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
-from commonplace.errors import StoreUnavailable
+from commonplace.errors import StoreClosed, StoreUnavailable
 from commonplace.settings import Settings
 from commonplace.store.base import Row
 from commonplace.store.postgres import faults
@@ -82,6 +82,8 @@ class Connections:
     def _taken(self, deadline: float) -> psycopg.Connection[Row]:
         try:
             return self._pool.getconn(timeout=max(deadline - time.monotonic(), 0.01))
+        except PoolClosed:
+            raise StoreClosed(f"the book at {self._shown} was closed") from None
         except PoolTimeout:
             if self._pool.get_stats().get("pool_size", 0) == 0:
                 connect(self._url, self._shown, self._settings).close()  # says why there is none

@@ -35,6 +35,11 @@ def is_passing(error: psycopg.Error) -> bool:
     return isinstance(error, _AGAIN)
 
 
+def is_busy(error: psycopg.Error) -> bool:
+    """Whether somebody else held what was wanted for too long."""
+    return isinstance(error, (errors.LockNotAvailable, PoolTimeout))
+
+
 def is_pooler(error: psycopg.Error) -> bool:
     """Whether a pooler between us and the server has mixed up prepared statements."""
     return isinstance(error, _UNPREPARED)

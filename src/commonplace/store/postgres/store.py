@@ -70,10 +70,11 @@ class _Job:
 class _Lane:
     """The callers of one process that want to write to one space."""
 
-    __slots__ = ("lock", "queue", "users")
+    __slots__ = ("leader", "lock", "queue", "users")
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
+        self.leader: int | None = None
         self.queue: deque[_Job] = deque()
         self.users = 0
 
@@ -112,6 +113,8 @@ class PostgresStore:
         self._ensure_open()
         job = _Job(work)
         with self._lane(EVERY_SPACE if space is None else space) as lane:
+            if lane.leader == threading.get_ident():
+                raise StoreError("a write cannot begin inside another one of the same thread, as from a signal handler")
             try:
                 lane.queue.append(job)
                 with lane.lock:
@@ -144,16 +147,26 @@ class PostgresStore:
         """Run what is queued, a group at a time, until nothing is left; the leader's own job is among the first."""
         jobs = [lane.queue.popleft() for _ in range(min(len(lane.queue), _TOGETHER))]
         jobs = [job for job in jobs if not job.abandoned]
+        lane.leader = threading.get_ident()
         try:
             self._commit(jobs, space)
         except psycopg.Error as error:
             self._answer_each(jobs, space, error)
+        except CommonplaceError as error:
+            # Nobody's job may be run again: what became of the group is not known, or the store was closed.
+            for job in jobs:
+                job.error, job.done = error, True
         finally:
+            lane.leader = None
             lane.queue.extendleft(job for job in reversed(jobs) if not job.done)
 
     def _answer_each(self, jobs: list[_Job], space: int | None, error: psycopg.Error) -> None:
-        """The server refused the group: give each caller a transaction of its own, since one may have spoilt it."""
-        alone = len(jobs) == 1 or faults.is_lost(error)
+        """The server refused the group: give each caller a transaction of its own, since one may have spoilt it.
+
+        A server that is away or busy was nobody's fault, and waiting for it again for each caller would multiply the
+        time-out.
+        """
+        alone = len(jobs) == 1 or faults.is_lost(error) or faults.is_busy(error)
         for job in jobs:
             try:
                 if alone:

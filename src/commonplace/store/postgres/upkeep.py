@@ -58,6 +58,9 @@ def prepare(address: Address, settings: Settings) -> Prepared:
         server = connection.info.server_version
         if server < _OLDEST:
             raise StoreUnavailable(f"{address.shown} is PostgreSQL {server // 10000}: 13 is the oldest that will do")
+        encoding = connection.info.parameter_status("server_encoding")
+        if encoding != "UTF8":
+            raise StoreUnavailable(f"{address.shown} keeps texts as {encoding}: make a database with ENCODING 'UTF8'")
         if _version(connection, address) != schema.VERSION:
             _migrate(connection, address)
         types = vector_types(connection, address.shown)
