@@ -19,6 +19,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -163,15 +164,23 @@ def matches(shown: str, printed: str) -> bool:
 
 
 @pytest.fixture
-def reader(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Reader]:
-    monkeypatch.chdir(tmp_path)
+def directory() -> Iterator[Path]:
+    """A reader's directory: others may pass through it, as a PostgreSQL must that root starts."""
+    with tempfile.TemporaryDirectory(prefix="commonplace-reader-") as made:
+        Path(made).chmod(0o755)
+        yield Path(made)
+
+
+@pytest.fixture
+def reader(request: pytest.FixtureRequest, directory: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Reader]:
+    monkeypatch.chdir(directory)
     for name in [name for name in os.environ if name.startswith("COMMONPLACE_")]:
         monkeypatch.delenv(name)
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     plain = {"PATH": path, "COLUMNS": "110", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
     reader = Reader(
-        page=getattr(request, "param", tmp_path / "page.md"),
-        directory=tmp_path,
+        page=getattr(request, "param", directory / "page.md"),
+        directory=directory,
         environment={**os.environ, **plain},
         loop=asyncio.new_event_loop(),
     )

@@ -7,9 +7,11 @@ from commonplace.cli import (
     commands_asking,
     commands_canvas,
     commands_care,
+    commands_copy,
     commands_demo,
     commands_kv,
     commands_portable,
+    commands_postgres,
     commands_transcript,
     commands_writing,
 )
@@ -44,6 +46,8 @@ def build() -> Parser:
     commands_canvas.register(commands)
     commands_transcript.register(commands)
     commands_portable.register(commands)
+    commands_copy.register(commands)
     commands_care.register(commands)
     commands_demo.register(commands)
+    commands_postgres.register(commands)
     return root

@@ -24,7 +24,8 @@ COLUMNS = (
     " text, content"
 )
 _NAMES = [name.strip() for name in COLUMNS.split(",")]
-_FROM_M = ", ".join(f"m.{name}" for name in _NAMES)
+FROM_M = ", ".join(f"m.{name}" for name in _NAMES)
+"""COLUMNS of a table that is called m."""
 
 _INSERT = f"INSERT INTO memory (space, {COLUMNS}) VALUES (:space, {', '.join(':' + name for name in _NAMES)})"
 _INSERT_TAG = "INSERT INTO tag (space, tag, seq) VALUES (:space, :tag, :seq)"
@@ -103,12 +104,18 @@ def current_generation(tx: Tx) -> int:
 def _ensure_free(tx: Tx, space: int, ids: Sequence[str], now: int) -> None:
     if len(set(ids)) < len(ids):
         raise Conflict("two memories of one call have the same id", current=0)
-    for id in ids:
-        rows = tx.run(_CURRENT, {"space": space, "id": id})
-        if rows and _expired(rows[0], now):
-            forget(tx, space, [id])
-        elif rows:
-            raise Conflict(f"a memory with id {id!r} exists already", current=rows[0][2])
+    if not ids:
+        return
+    taken = tx.run(
+        f"SELECT {COLUMNS} FROM memory WHERE space = :space AND ended_at IS NULL"
+        f" AND {tx.dialect.among('id', ':ids', 'text')}",
+        {"space": space, "ids": json.dumps(list(ids))},
+    )
+    for row in taken:
+        if not _expired(row, now):
+            raise Conflict(f"a memory with id {id_of(row)!r} exists already", current=row[2])
+    if taken:
+        forget(tx, space, [id_of(row) for row in taken])
 
 
 def revise(tx: Tx, space: int, old: Row, record: Record, *, action: str, now: int) -> Row:
@@ -154,8 +161,7 @@ def page(tx: Tx, where: Where, *, newest: bool, limit: int, after: tuple[int, st
         params["said"], params["last"] = after
         place = f" AND (m.said_at, m.id) {sign} (:said, :last)"
     return tx.run(
-        f"SELECT {_FROM_M} FROM memory m WHERE {where.sql}{place}"
-        f" ORDER BY m.said_at {order}, m.id {order} LIMIT :limit",
+        f"SELECT {FROM_M} FROM memory m WHERE {where.sql}{place} ORDER BY m.said_at {order}, m.id {order} LIMIT :limit",
         params,
     )
 
@@ -188,7 +194,7 @@ def fetch(tx: Tx, seqs: Ints, picked: npt.NDArray[np.intp], where: Where) -> tup
         return np.empty(0, np.int64), [], {}
     wanted = json.dumps(seqs[picked].tolist())
     rows = tx.run(
-        f"SELECT {_FROM_M} FROM memory m{tx.dialect.by_key}"
+        f"SELECT {FROM_M} FROM memory m{tx.dialect.by_key}"
         f" WHERE {tx.dialect.among('m.seq', ':wanted', 'integer')} AND {where.sql}",
         {**where.params, "wanted": wanted},
     )
@@ -257,7 +263,7 @@ def restore(tx: Tx, space: int, record: Record, *, version: int, action: str, re
 def whole_memories(tx: Tx, space: int, after: str, *, limit: int) -> list[tuple[Row, bytes | None]]:
     """All versions of the next memories by id, each with its vector."""
     rows = tx.run(
-        f"SELECT {_FROM_M}, t.vector FROM memory m JOIN trace t ON t.seq = m.seq AND t.space = m.space"
+        f"SELECT {FROM_M}, t.vector FROM memory m JOIN trace t ON t.seq = m.seq AND t.space = m.space"
         " WHERE m.space = :space AND m.id > :after AND m.id <= (SELECT max(n.id) FROM (SELECT DISTINCT id FROM memory"
         " WHERE space = :space AND id > :after ORDER BY id LIMIT :limit) n) ORDER BY m.id, m.version",
         {"space": space, "after": after, "limit": limit},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import urlsplit, urlunsplit
 
 from commonplace.errors import InvalidInput
 
@@ -26,23 +26,28 @@ class Address:
     partitions: int
     """Into how many parts a new book's tables are divided."""
 
+    @property
+    def quoted(self) -> str:
+        """The schema as SQL names it: a plain name may still be one of SQL's words."""
+        return f'"{self.schema}"'
+
 
 def parse(url: str) -> Address:
     """Read a URL; `schema` and `partitions` in its query are ours, everything else is the driver's."""
     try:
         parts = urlsplit(url)
-        options = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
     except ValueError as error:
         raise InvalidInput(f"not a PostgreSQL URL: {error}; write postgresql://user@host/database") from error
-    ours = {name: value for name, value in options if name in ("schema", "partitions")}
-    theirs = [(name, value) for name, value in options if name not in ours]
+    options = [option for option in parts.query.split("&") if option]
+    ours = dict(option.split("=", 1) for option in options if option.startswith(("schema=", "partitions=")))
+    theirs = [option for option in options if option.partition("=")[0] not in ours]  # as they are written
     schema = ours.get("schema", "commonplace")
     if not _SCHEMA.fullmatch(schema) or schema.startswith("pg_"):
         raise InvalidInput(f"schema is a plain lower-case name such as commonplace, not {schema!r}")
     host = parts.netloc.rpartition("@")[2]
     place = urlunsplit((parts.scheme, host, parts.path, "", ""))
     return Address(
-        url=urlunsplit((parts.scheme, parts.netloc, parts.path, urlencode(theirs), "")),
+        url=urlunsplit((parts.scheme, parts.netloc, parts.path, "&".join(theirs), "")),
         shown=place if schema == "commonplace" else f"{place}?schema={schema}",
         schema=schema,
         partitions=_partitions(ours.get("partitions")),

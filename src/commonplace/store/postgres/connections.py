@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import secrets
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -20,19 +22,29 @@ from commonplace.store.postgres.types import VectorTypes, register
 _TYPES = """SELECT t.typname, t.oid, n.nspname FROM pg_type t JOIN pg_extension e ON e.extname = 'vector'
     JOIN pg_depend d ON d.objid = t.oid AND d.refobjid = e.oid JOIN pg_namespace n ON n.oid = t.typnamespace
     WHERE t.typname IN ('halfvec', 'vector')"""
+_ASK_AGAIN = 1.0
 _NAP = 0.05
 _LONGEST_NAP = 1.0
 
 
-def connect(url: str, shown: str, settings: Settings) -> psycopg.Connection[Row]:
+class Link(psycopg.Connection[Row]):
+    """A connection with a name of its own, under which it leaves receipts of its commits."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.writer = secrets.randbits(62)
+        self.made = time.monotonic()
+
+
+def connect(url: str, shown: str, settings: Settings) -> Link:
     """One connection outside the pool: its errors say at once what is wrong with the URL or the server."""
     try:
-        return psycopg.Connection.connect(url, **_options(settings))
+        return Link.connect(url, **_options(settings))
     except psycopg.Error as error:
         raise faults.translate(error, shown) from error
 
 
-def vector_types(connection: psycopg.Connection[Row], shown: str) -> VectorTypes:
+def vector_types(connection: Link, shown: str) -> VectorTypes:
     """pgvector's types in this database."""
     found = {name: (oid, schema) for name, oid, schema in connection.execute(_TYPES).fetchall()}
     if "halfvec" not in found:
@@ -51,20 +63,23 @@ class Connections:
         self._settings = settings
         self._prepare: int | None = _PREPARE_AFTER
         self._types = types
-        self._pool: ConnectionPool[psycopg.Connection[Row]] = ConnectionPool(
+        self._renewed = 0.0
+        self._renewing = threading.Lock()
+        self._pool: ConnectionPool[Link] = ConnectionPool(
             url,
+            connection_class=Link,
             kwargs=_options(settings),
             configure=self._configure,
             min_size=1,
             max_size=int(settings.pool_size),
             open=True,
             name="commonplace",
-            # It tries in steps that double: give up late, since a server that is away comes back.
-            reconnect_timeout=settings.busy_timeout,
+            # Its steps double, and callers would wait as long again as the server was away: see `_taken`.
+            reconnect_timeout=0.01,
         )
 
     @contextmanager
-    def borrowed(self, deadline: float) -> Iterator[psycopg.Connection[Row]]:
+    def borrowed(self, deadline: float) -> Iterator[Link]:
         """A connection for one transaction; one that is broken does not come back."""
         connection = self._taken(deadline)
         if connection.prepare_threshold != self._prepare:
@@ -75,19 +90,31 @@ class Connections:
             # Nobody knows what the server still works on for this connection, unless the caller's own code failed.
             if isinstance(error, psycopg.Error) or not isinstance(error, Exception):
                 _discard(connection)
+                self._renew(connection, error)
             raise
         finally:
             self._pool.putconn(connection)
 
-    def _taken(self, deadline: float) -> psycopg.Connection[Row]:
-        try:
-            return self._pool.getconn(timeout=max(deadline - time.monotonic(), 0.01))
-        except PoolClosed:
-            raise StoreClosed(f"the book at {self._shown} was closed") from None
-        except PoolTimeout:
-            if self._pool.get_stats().get("pool_size", 0) == 0:
-                connect(self._url, self._shown, self._settings).close()  # says why there is none
-            raise
+    def _taken(self, deadline: float) -> Link:
+        while True:
+            try:
+                # Each asking makes the pool try to connect once, if it may grow: so the server is found again soon.
+                return self._pool.getconn(timeout=max(min(deadline - time.monotonic(), _ASK_AGAIN), 0.01))
+            except PoolClosed:
+                raise StoreClosed(f"the book at {self._shown} was closed") from None
+            except PoolTimeout:
+                if time.monotonic() >= deadline:
+                    connect(self._url, self._shown, self._settings).close()  # says why, if there is none to be had
+                    raise
+
+    def _renew(self, connection: Link, error: BaseException) -> None:
+        """Drop every connection that is as old as a broken one: one restart has broken them all."""
+        if not isinstance(error, psycopg.Error) or not faults.is_lost(error):
+            return
+        with self._renewing:
+            if connection.made > self._renewed:
+                self._renewed = time.monotonic()
+                self._pool.drain()
 
     def without_prepared_statements(self) -> None:
         """From now on prepare nothing: a pooler in front hands each transaction to another server connection."""
@@ -96,7 +123,7 @@ class Connections:
     def close(self) -> None:
         self._pool.close(timeout=5)
 
-    def _configure(self, connection: psycopg.Connection[Any]) -> None:
+    def _configure(self, connection: Link) -> None:
         register(connection, self._types)
 
 
@@ -117,7 +144,7 @@ def _options(settings: Settings) -> dict[str, Any]:
     }
 
 
-def _discard(connection: psycopg.Connection[Row]) -> None:
+def _discard(connection: Link) -> None:
     with suppress(psycopg.Error):
         connection.close()
 

@@ -15,9 +15,9 @@ import psycopg
 
 from commonplace.errors import CommonplaceError
 from commonplace.settings import Settings
-from commonplace.store.base import Row, Tx
+from commonplace.store.base import Tx
 from commonplace.store.postgres.address import Address
-from commonplace.store.postgres.connections import connect
+from commonplace.store.postgres.connections import Link, connect
 from commonplace.store.postgres.transaction import Transaction
 
 # As wide as the candidates that are wanted, and on from there while some of them turn out to be gone.
@@ -46,7 +46,7 @@ class Graphs:
         self._types = types
         self._lock = threading.Lock()
         self._builder: threading.Thread | None = None
-        self._building: psycopg.Connection[Row] | None = None
+        self._building: Link | None = None
         self._given_up: set[int] = set()
 
     def find(
@@ -90,15 +90,15 @@ class Graphs:
             connect(self._address.url, self._address.shown, self._settings) as connection,
         ):
             self._building = connection
-            name = f"{self._address.schema}.{graph_name(space)}"
+            name = f"{self._address.quoted}.{graph_name(space)}"
             if connection.execute(_HALF_BUILT, [name]).fetchall():
                 connection.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {name}".encode())
-            table = connection.execute(_TABLE.format(schema=self._address.schema).encode(), [space]).fetchall()
+            table = connection.execute(_TABLE.format(schema=self._address.quoted).encode(), [space]).fetchall()
             if table:
                 self._create(connection, space, dimension, table[0][0])
         self._building = None
 
-    def _create(self, connection: psycopg.Connection[Row], space: int, dimension: int, table: str) -> None:
+    def _create(self, connection: Link, space: int, dimension: int, table: str) -> None:
         sql = _BUILD.format(name=graph_name(space), table=table, types=self._types, dimension=dimension, space=space)
         connection.execute(sql.encode())
 

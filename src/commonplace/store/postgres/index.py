@@ -107,7 +107,10 @@ class PostgresIndex:
         if not documents:
             return
         columns = [_postings(seq, state, terms) for seq, state, terms in documents]
-        terms, seqs, counts, lengths, states = (np.concatenate(column) for column in zip(*columns, strict=True))
+        flat = [np.concatenate(column) for column in zip(*columns, strict=True)]
+        # In the order of the key, so that neighbours are written together.
+        order = np.argsort(flat[0], kind="stable")
+        terms, seqs, counts, lengths, states = (column[order] for column in flat)
         self._tx.run(
             _POST,
             {

@@ -8,11 +8,14 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TypeVar
 
+import psycopg
+
 from commonplace.errors import StoreError
 from commonplace.settings import Settings
-from commonplace.store.base import Tx
+from commonplace.store.base import Row, Tx
 from commonplace.store.postgres import address
 from commonplace.store.postgres.connections import Connections, Patience
+from commonplace.store.postgres.transaction import Transaction
 from commonplace.store.postgres.types import VectorTypes
 
 T = TypeVar("T")
@@ -30,19 +33,18 @@ _REST = 5.0
 class Replica:
     """Connections to a replica, and how far it must have come for each space."""
 
-    def __init__(self, url: str, settings: Settings, types: VectorTypes) -> None:
+    def __init__(self, url: str, settings: Settings, types: VectorTypes, position: str) -> None:
         parsed = address.parse(url)
         self._connections = Connections(parsed.url, parsed.shown, settings, types)
         self._written: OrderedDict[int, int] = OrderedDict()
-        self._floor = 0
+        self._floor = _place(position)  # what others wrote before the book was opened here is expected of it, too
         self._resting_until = 0.0
         self._lock = threading.Lock()
 
     def written(self, tx: Tx, space: int | None) -> None:
         """Note how far the primary's log reaches now that a write to a space is in it."""
         ((said,),) = tx.run(_WRITTEN)
-        high, low = said.split("/")
-        position = int(high, 16) << 32 | int(low, 16)
+        position = _place(said)
         with self._lock:
             if space is None:
                 self._floor = max(self._floor, position)
@@ -51,12 +53,11 @@ class Replica:
             while len(self._written) > _REMEMBERED:
                 self._floor = max(self._floor, self._written.popitem(last=False)[1])
 
-    def is_fresh(self, tx: Tx, space: int) -> bool:
-        """Whether the replica that `tx` is on has seen every write of this process to the space."""
+    def is_fresh(self, tx: Transaction, space: int) -> psycopg.Cursor[Row]:
+        """Ask whether the replica that `tx` is on has seen every write of this process to the space."""
         with self._lock:
             wanted = max(self._written.get(space, 0), self._floor)
-        ((fresh,),) = tx.run(_FRESH, {"written": f"{wanted >> 32:X}/{wanted & 0xFFFFFFFF:X}"})
-        return bool(fresh)
+        return tx.send(_FRESH, {"written": f"{wanted >> 32:X}/{wanted & 0xFFFFFFFF:X}"})
 
     def tried(self, ask: Callable[[Connections, Patience], T | None]) -> T | None:
         """What the replica answers; None if it is behind or away."""
@@ -70,3 +71,8 @@ class Replica:
 
     def close(self) -> None:
         self._connections.close()
+
+
+def _place(position: str) -> int:
+    high, low = position.split("/")
+    return int(high, 16) << 32 | int(low, 16)

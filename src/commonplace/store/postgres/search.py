@@ -35,7 +35,11 @@ _SAID = """SELECT p.seq FROM unnest(:terms, :weights) AS q (term, weight) JOIN p
     ORDER BY sum(q.weight * p.count * {gain} / (p.count + {damping})) DESC, p.seq LIMIT :depth"""
 _CANDIDATES = """SELECT t.seq, {cosine}, t.terms FROM trace t WHERE t.space = :space AND t.seq = ANY(ARRAY({chosen}))
     ORDER BY t.seq"""
-_VECTORS = "SELECT seq, vector FROM trace WHERE space = :space AND seq = ANY(:seqs)"
+_FETCH = f"""SELECT {memories.FROM_M}, t.vector, f.id, f.used, f.ignored, f.wrong, f.last_at FROM memory m
+    JOIN trace t ON t.space = m.space AND t.seq = m.seq LEFT JOIN feedback f ON f.space = m.space AND f.id = m.id
+    WHERE m.seq = ANY(:seqs) AND """
+_USES = 5
+"""How many columns of feedback end a row of it."""
 _PAST = """SELECT m.seq, m.kind, m.scope_user, m.scope_agent, m.scope_session, m.expires_at, m.valid_to,
     t.vector, t.terms FROM memory m JOIN trace t ON t.space = m.space AND t.seq = m.seq
     WHERE m.space = :space AND m.recorded_at <= :as_of AND (m.ended_at IS NULL OR m.ended_at > :as_of) ORDER BY m.seq"""
@@ -80,7 +84,7 @@ def search(
     if admitted.searched is None and probe.vector is not None:
         graph = graphs.find(tx, space, ready=ready, population=population, dimension=int(dimension), depth=probe.depth)
     candidates = _candidates(tx, space, probe, admitted, frequencies, population, graph)
-    return _fetched(tx, space, candidates, choose, where)
+    return _fetched(tx, candidates, choose, where)
 
 
 def _frequencies(tx: Transaction, space: int, probe: Probe) -> Ints:
@@ -148,18 +152,18 @@ def _counted(blobs: list[bytes], probe: Probe) -> tuple[np.ndarray[tuple[int, in
     return counts, lengths.astype(np.float32)
 
 
-def _fetched(tx: Transaction, space: int, candidates: Candidates, choose: Choose, where: Where) -> Found:
+def _fetched(tx: Transaction, candidates: Candidates, choose: Choose, where: Where) -> Found:
+    """The picked rows with their vectors and feedback, less those for which the condition does not hold."""
     picked = choose(candidates)
-    seqs = candidates.seqs[picked]
-    vectors = tx.send(_VECTORS, {"space": space, "seqs": Numbers(seqs)})
-    positions, rows, uses = memories.fetch(tx, candidates.seqs, picked, where)
-    stored: dict[int, bytes | None] = dict(vectors.fetchall())
+    found = tx.run(_FETCH + where.sql, {**where.params, "seqs": Numbers(candidates.seqs[picked])})
+    rows = [row[: -_USES - 1] for row in found]
+    place = {int(seq): position for position, seq in zip(picked, candidates.seqs[picked], strict=True)}
     return Found(
         candidates=candidates,
-        positions=positions,
+        positions=np.array([place[row[0]] for row in rows], np.int64),
         rows=rows,
-        uses=uses,
-        vectors=_unpacked([stored[row[0]] for row in rows]),
+        uses={row[1]: row[-_USES:] for row in found if row[-_USES] is not None},
+        vectors=_unpacked([row[-_USES - 1] for row in found]),
     )
 
 

@@ -25,6 +25,9 @@ _OWN = (
         PRIMARY KEY (space, term, seq) INCLUDE (count, length, current)) PARTITION BY HASH (space)""",
     # How many memories recall may see in each space: counting them anew would read them all.
     "CREATE TABLE census (space integer PRIMARY KEY, population bigint NOT NULL) WITH (fillfactor = 50)",
+    # The last commit of each connection: what became of one whose answer was lost is read from here.
+    """CREATE TABLE receipt (writer bigint PRIMARY KEY, token bigint NOT NULL, at timestamptz NOT NULL)
+        WITH (fillfactor = 50)""",
     """CREATE TABLE reembedded (space integer NOT NULL, seq bigint NOT NULL, vector halfvec, terms bytea NOT NULL,
         PRIMARY KEY (space, seq)) PARTITION BY HASH (space)""",
 )
@@ -60,6 +63,8 @@ def _own(tx: Tx, *, partitions: int) -> None:
                 f"CREATE TABLE {table}_{part} PARTITION OF {table}"
                 f" FOR VALUES WITH (MODULUS {partitions}, REMAINDER {part})"
             )
+            # Nobody gets past the wall by naming a part: a policy of the whole counts only where the whole is named.
+            tx.run(f"ALTER TABLE {table}_{part} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY")
     for table in (*DIVIDED, "census"):
         tx.run(_WALL.format(table=table))
         tx.run(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY")

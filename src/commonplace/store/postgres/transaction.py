@@ -17,6 +17,8 @@ from commonplace.store.postgres.index import PostgresIndex
 
 POSTGRES = PostgresDialect()
 
+_ROWS = 40
+"""Rows of one INSERT: each statement costs the client about a tenth of a millisecond, whatever it holds."""
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z_][a-z0-9_]*)")
 _GIVES_ROWS = re.compile(r"\s*(SELECT|WITH|SHOW|EXPLAIN)\b|.*\bRETURNING\b", re.IGNORECASE | re.DOTALL)
 
@@ -40,6 +42,13 @@ def statement(sql: str) -> Statement:
 
     text = _PARAMETER.sub(numbered, sql)
     return Statement(text.encode(), tuple(names), _GIVES_ROWS.match(sql) is not None)
+
+
+@lru_cache(maxsize=64)
+def _of_many_rows(sql: str) -> str:
+    """An INSERT of one row as one of many, whose parameters have the row's number behind their names."""
+    before, row, after = re.split(r"(?<=VALUES )(\(.*?\))", sql, maxsplit=1, flags=re.DOTALL)
+    return before + ", ".join(_PARAMETER.sub(rf":\1_{i}", row) for i in range(_ROWS)) + after
 
 
 class Transaction:
@@ -66,8 +75,12 @@ class Transaction:
         return self.connection.execute(text, [params[name] for name in names] if params else None, binary=True)
 
     def many(self, sql: str, params: Iterable[Params | Mapping[str, object]]) -> None:
+        rows = list(params)
+        while len(rows) >= _ROWS and sql.startswith("INSERT"):
+            some, rows = rows[:_ROWS], rows[_ROWS:]
+            self.send(_of_many_rows(sql), {f"{name}_{i}": row[name] for i, row in enumerate(some) for name in row})
         text, names, _ = statement(sql)
-        values: list[list[Any]] = [[each[name] for name in names] for each in params]
+        values: list[list[Any]] = [[each[name] for name in names] for each in rows]
         if values:
             with self.connection.cursor() as cursor:
                 cursor.executemany(text, values)

@@ -13,11 +13,11 @@ from commonplace.errors import BookTooNew, InvalidInput, NotABook, StoreUnavaila
 from commonplace.recall.analyze import decode
 from commonplace.settings import Settings
 from commonplace.store import schema, verify
-from commonplace.store.base import Row, Store, Tx
+from commonplace.store.base import Store, Tx
 from commonplace.store.postgres import tables
 from commonplace.store.postgres.address import Address
 from commonplace.store.postgres.blocks import Blocks
-from commonplace.store.postgres.connections import connect, vector_types
+from commonplace.store.postgres.connections import Link, connect, vector_types
 from commonplace.store.postgres.transaction import Transaction
 from commonplace.store.postgres.types import VectorTypes
 from commonplace.values import Check
@@ -50,6 +50,8 @@ class Prepared:
 
     types: VectorTypes
     engine: str
+    position: str
+    """How far the server's log reached."""
 
 
 def prepare(address: Address, settings: Settings) -> Prepared:
@@ -66,17 +68,19 @@ def prepare(address: Address, settings: Settings) -> Prepared:
         types = vector_types(connection, address.shown)
         ((pgvector,),) = connection.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'").fetchall()
         release = f"{server // 10000}.{server % 10000}"
-        return Prepared(types=types, engine=f"PostgreSQL {release}, pgvector {pgvector}")
+        connection.execute(f"DELETE FROM {address.quoted}.receipt WHERE at < now() - interval '1 day'".encode())
+        ((position,),) = connection.execute("SELECT CAST(pg_current_wal_insert_lsn() AS text)").fetchall()
+        return Prepared(types=types, engine=f"PostgreSQL {release}, pgvector {pgvector}", position=position)
 
 
-def _version(connection: psycopg.Connection[Row], address: Address) -> int:
+def _version(connection: Link, address: Address) -> int:
     """The book's schema version; 0 if there is no book."""
     found = {name for (name,) in connection.execute(_TABLES, [address.schema]).fetchall()}
     if "book" not in found:
         if found:
             raise NotABook(f"schema {address.schema} of {address.shown} holds tables of another program")
         return 0
-    rows = connection.execute(f"SELECT value FROM {address.schema}.book WHERE name = 'schema'").fetchall()
+    rows = connection.execute(f"SELECT value FROM {address.quoted}.book WHERE name = 'schema'").fetchall()
     if not rows:
         raise NotABook(f"table book in schema {address.schema} of {address.shown} is another program's")
     version = int(rows[0][0])
@@ -87,7 +91,7 @@ def _version(connection: psycopg.Connection[Row], address: Address) -> int:
     return version
 
 
-def _migrate(connection: psycopg.Connection[Row], address: Address) -> None:
+def _migrate(connection: Link, address: Address) -> None:
     with connection.transaction():
         key = zlib.crc32(f"commonplace {address.schema}".encode())
         connection.execute("SELECT pg_advisory_xact_lock($1)", [key])
@@ -97,9 +101,9 @@ def _migrate(connection: psycopg.Connection[Row], address: Address) -> None:
             return
         if not current:
             _ensure_extension(connection, address)
-            connection.execute(f"CREATE SCHEMA IF NOT EXISTS {address.schema}")
+            connection.execute(f"CREATE SCHEMA IF NOT EXISTS {address.quoted}")
         types = vector_types(connection, address.shown)
-        connection.execute(f"SET LOCAL search_path TO {address.schema}, {types.schema}")
+        connection.execute(f"SET LOCAL search_path TO {address.quoted}, {types.schema}")
         tx = Transaction(connection, Blocks())
         schema.migrate(tx, tables.types(address.partitions), current=current)
         tx.run(
@@ -109,7 +113,9 @@ def _migrate(connection: psycopg.Connection[Row], address: Address) -> None:
         )
 
 
-def _ensure_extension(connection: psycopg.Connection[Row], address: Address) -> None:
+def _ensure_extension(connection: Link, address: Address) -> None:
+    # The extension belongs to the database: books of other schemas may be made at the same moment.
+    connection.execute("SELECT pg_advisory_xact_lock($1)", [zlib.crc32(b"commonplace extension")])
     if connection.execute("SELECT 1 FROM pg_extension WHERE extname = 'vector'").fetchall():
         return
     try:

@@ -1,0 +1,72 @@
+"""How a transaction begins: what it tells the server, in one statement sent together with the first of its work.
+
+The search path, the wall and the time-outs hold for this transaction alone, so that a pooler may give the
+connection to anybody afterwards.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+
+import psycopg
+
+from commonplace.settings import Settings
+from commonplace.store.base import Row
+from commonplace.store.postgres.address import Address
+from commonplace.store.postgres.tables import EVERY_SPACE
+from commonplace.store.postgres.transaction import Transaction
+from commonplace.store.postgres.types import VectorTypes
+
+# A statement is planned once for all spaces: planning it anew for each call takes as long as running it.
+_SETTINGS = """SELECT set_config('search_path', :path, TRUE), set_config('commonplace.space', :space, TRUE),
+    set_config('statement_timeout', :statement, TRUE), set_config('lock_timeout', :lock, TRUE),
+    set_config('jit', 'off', TRUE), set_config('plan_cache_mode', 'force_generic_plan', TRUE)"""
+# For a writer also its turn, and the number by which the server knows the transaction.
+_NUMBER = "CAST(pg_current_xact_id() AS text)"
+_TURN = f"""{_SETTINGS}, pg_advisory_xact_lock_shared(CAST(:book AS integer), -1),
+    pg_advisory_xact_lock(CAST(:book AS integer), CAST(:space AS integer)), {_NUMBER}"""
+_WHOLE_TURN = f"{_SETTINGS}, pg_advisory_xact_lock(CAST(:book AS integer), -1), {_NUMBER}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beginning:
+    """What every transaction on a book says first."""
+
+    path: str
+    statement: str
+    lock: str
+    book: int
+    """The first half of the names of the book's advisory locks."""
+
+    def reading(self, tx: Transaction, space: int | None) -> None:
+        """Begin a look at one snapshot of a space, or of all with None."""
+        tx.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        self._send(tx, space, _SETTINGS)
+
+    def writing(self, tx: Transaction, space: int | None) -> psycopg.Cursor[Row]:
+        """Begin a change once it is its turn; the last column of the cursor's row is the transaction's number."""
+        tx.run("BEGIN")
+        return self._send(tx, space, _WHOLE_TURN if space is None else _TURN)
+
+    def _send(self, tx: Transaction, space: int | None, sql: str) -> psycopg.Cursor[Row]:
+        return tx.send(
+            sql,
+            {
+                "path": self.path,
+                "space": str(EVERY_SPACE if space is None else space),
+                "statement": self.statement,
+                "lock": self.lock,
+                "book": self.book,
+            },
+        )
+
+
+def beginning(address: Address, settings: Settings, types: VectorTypes) -> Beginning:
+    """What the transactions of a book say first."""
+    return Beginning(
+        path=f"{address.quoted}, {types.schema}",
+        statement=str(int(1000 * settings.statement_timeout)),
+        lock=str(int(1000 * settings.busy_timeout)),
+        book=zlib.crc32(address.schema.encode()) - (1 << 31),
+    )
