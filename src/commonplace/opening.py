@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from os import PathLike, fspath
 from pathlib import Path
 
@@ -48,27 +49,45 @@ def open_store(where: str | PathLike[str], settings: Settings, *, read_url: str 
     place = fspath(where)
     if not isinstance(place, str) or not place:
         raise InvalidInput("say where the book is: a file's path such as team.db, or a postgresql:// URL")
-    scheme = place.partition("://")[0] if "://" in place else ""
-    if scheme in address.SCHEMES:
-        return _open_postgres(place, settings, read_url)
-    if scheme:
-        raise InvalidInput(f"{scheme}:// is no store that this commonplace knows: give a path or a postgresql:// URL")
+    if _is_url(place):
+        _ensure_driver()
+        from commonplace.store.postgres.store import PostgresStore
+
+        return PostgresStore(address.parse(place), settings, read_url=read_url)
     if read_url is not None:
         raise InvalidInput("read_url is for a book in PostgreSQL: a file is its own replica")
     return SqliteStore(Path(place), settings)
 
 
+def exists(where: str | PathLike[str]) -> bool:
+    """Whether there is a book at a URL, or anything at a path; looking makes none."""
+    place = fspath(where)
+    if not _is_url(place):
+        return Path(place).exists()
+    _ensure_driver()
+    from commonplace.store.postgres.upkeep import holds_a_book
+
+    return holds_a_book(address.parse(place), Settings())
+
+
 def shown(where: str | PathLike[str]) -> str:
     """A book's place as messages may show it: without a password."""
     place = fspath(where)
-    return address.parse(place).shown if "://" in place else place
+    return address.parse(place).shown if _is_url(place) else place
 
 
-def _open_postgres(url: str, settings: Settings, read_url: str | None) -> Store:
-    try:
-        from commonplace.store.postgres.store import PostgresStore
-    except ImportError as error:
-        raise StoreUnavailable(
-            f'a book in PostgreSQL needs one more package ({error.name}): pip install "commonplace[postgres]"'
-        ) from error
-    return PostgresStore(address.parse(url), settings, read_url=read_url)
+def _is_url(place: str) -> bool:
+    if "://" not in place:
+        return False
+    scheme = place.partition("://")[0]
+    if scheme not in address.SCHEMES:
+        raise InvalidInput(f"{scheme}:// is no store that this commonplace knows: give a path or a postgresql:// URL")
+    return True
+
+
+def _ensure_driver() -> None:
+    for package in ("psycopg", "psycopg_pool"):
+        if find_spec(package) is None:
+            raise StoreUnavailable(
+                f'a book in PostgreSQL needs the package {package}: pip install "commonplace[postgres]"'
+            )

@@ -6,7 +6,6 @@ import os
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from commonplace.cli.output import Console
@@ -32,7 +31,7 @@ def ensure_there(where: str) -> str:
     """Refuse a path without a file: a reader who mistyped it must not be shown a new, empty book."""
     if _missing(where):
         raise NotFound(
-            f"there is no book at {where}: name one with --book or COMMONPLACE_BOOK,"
+            f"there is no book at {_shown(where)}: name one with --book or COMMONPLACE_BOOK,"
             " or make one with `commonplace remember`"
         )
     return where
@@ -52,7 +51,7 @@ def writable(args: Namespace, console: Console) -> Iterator[Book]:
     new = _missing(where)
     with _open(args, where) as book:
         if new:
-            console.remark(f"made a new book at {where}")
+            console.remark(f"made a new book at {_shown(where)}")
         yield book
 
 
@@ -63,5 +62,13 @@ def _open(args: Namespace, where: str) -> Book:
     return commonplace.open(where, space=space, embedder=embedder(args))
 
 
+def _shown(where: str) -> str:
+    from commonplace.opening import shown
+
+    return shown(where)
+
+
 def _missing(where: str) -> bool:
-    return "://" not in where and not Path(where).exists()
+    from commonplace.opening import exists
+
+    return not exists(where)

@@ -34,6 +34,8 @@ _VERSION = f"SELECT {COLUMNS} FROM memory WHERE space = :space AND id = :id AND 
 _HISTORY = f"SELECT {COLUMNS} FROM memory WHERE space = :space AND id = :id ORDER BY version"
 _LATEST = "SELECT max(version) FROM memory WHERE space = :space AND id = :id"
 _END = "UPDATE memory SET ended_at = :now WHERE seq = :seq AND space = :space"
+_GATE = """SELECT (SELECT value FROM book WHERE name = 'generation'), EXISTS
+    (SELECT 1 FROM memory WHERE space = :space AND expires_at <= :now AND ended_at IS NULL)"""
 _EXPIRED = "SELECT id FROM memory WHERE space = :space AND expires_at <= :now AND ended_at IS NULL LIMIT 20"
 
 
@@ -72,11 +74,13 @@ def insert(tx: Tx, space: int, records: Sequence[Record], *, generation: int) ->
 
     What has expired is swept away on the occasion, a little at a time.
     """
-    ensure_generation(current_generation(tx), generation)
     now = times.now()
+    ((found, expired),) = tx.run(_GATE, {"space": space, "now": now})
+    ensure_generation(int(found or 0), generation)
     for record in records:
         _date(record, now)
-    _sweep(tx, space, now)
+    if expired:
+        _sweep(tx, space, now)
     _ensure_free(tx, space, [record.id for record in records if record.named], now)
     rows = _append(tx, space, records, [1] * len(records), "remembered", now=now)
     for record in records:
@@ -239,9 +243,7 @@ def forget(tx: Tx, space: int, ids: Sequence[str]) -> None:
 
 
 def _sweep(tx: Tx, space: int, now: int) -> None:
-    expired = tx.run(_EXPIRED, {"space": space, "now": now})
-    if expired:
-        forget(tx, space, [row[0] for row in expired])
+    forget(tx, space, [row[0] for row in tx.run(_EXPIRED, {"space": space, "now": now})])
 
 
 def restore(tx: Tx, space: int, record: Record, *, version: int, action: str, recorded_at: int) -> bool:

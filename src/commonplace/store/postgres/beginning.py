@@ -41,25 +41,22 @@ class Beginning:
 
     def reading(self, tx: Transaction, space: int | None) -> None:
         """Begin a look at one snapshot of a space, or of all with None."""
-        tx.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        self._send(tx, space, _SETTINGS)
+        tx.tell("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        tx.tell(_SETTINGS, self._terms(space))
 
     def writing(self, tx: Transaction, space: int | None) -> psycopg.Cursor[Row]:
         """Begin a change once it is its turn; the last column of the cursor's row is the transaction's number."""
-        tx.run("BEGIN")
-        return self._send(tx, space, _WHOLE_TURN if space is None else _TURN)
+        tx.tell("BEGIN")
+        return tx.send(_WHOLE_TURN if space is None else _TURN, self._terms(space))
 
-    def _send(self, tx: Transaction, space: int | None, sql: str) -> psycopg.Cursor[Row]:
-        return tx.send(
-            sql,
-            {
-                "path": self.path,
-                "space": str(EVERY_SPACE if space is None else space),
-                "statement": self.statement,
-                "lock": self.lock,
-                "book": self.book,
-            },
-        )
+    def _terms(self, space: int | None) -> dict[str, object]:
+        return {
+            "path": self.path,
+            "space": str(EVERY_SPACE if space is None else space),
+            "statement": self.statement,
+            "lock": self.lock,
+            "book": self.book,
+        }
 
 
 def beginning(address: Address, settings: Settings, types: VectorTypes) -> Beginning:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections import OrderedDict
@@ -10,7 +11,7 @@ from typing import TypeVar
 
 import psycopg
 
-from commonplace.errors import StoreError
+from commonplace.errors import StoreBusy, StoreError, StoreUnavailable
 from commonplace.settings import Settings
 from commonplace.store.base import Row, Tx
 from commonplace.store.postgres import address
@@ -19,6 +20,7 @@ from commonplace.store.postgres.transaction import Transaction
 from commonplace.store.postgres.types import VectorTypes
 
 T = TypeVar("T")
+_LOG = logging.getLogger(__name__)
 
 _WRITTEN = "SELECT CAST(pg_current_wal_insert_lsn() AS text)"
 # A server that is no replica (any more) has everything.
@@ -65,7 +67,9 @@ class Replica:
             return None
         try:
             return ask(self._connections, Patience(_PATIENCE))
-        except StoreError:
+        except StoreError as error:
+            if not isinstance(error, (StoreBusy, StoreUnavailable)):
+                _LOG.warning("a replica could not answer, the primary does: %s", error)
             self._resting_until = time.monotonic() + _REST
             return None
 

@@ -119,22 +119,25 @@ class PostgresStore:
         """Run the work on a snapshot; None if `fresh` says that the server is behind."""
         while True:
             try:
-                with connections.borrowed(patience.deadline) as connection, connection.pipeline():
-                    return self._look(Transaction(connection, self._blocks), work, space, fresh)
+                with connections.borrowed(patience.deadline) as connection, connection.pipeline() as pipeline:
+                    tx = Transaction(connection, self._blocks)
+                    # Asked before the snapshot is taken, so that it holds what the answer promises.
+                    asked = None if fresh is None else fresh(tx)
+                    if asked is not None:
+                        pipeline.sync()
+                        if not asked.fetchall()[0][0]:
+                            return None
+                    return self._look(tx, work, space)
             except psycopg.Error as error:
                 if faults.is_pooler(error):
                     connections.without_prepared_statements()
                 elif not patience.allows(error):
                     raise faults.translate(error, self._address.shown) from error
 
-    def _look(
-        self, tx: Transaction, work: Callable[[Transaction], T], space: int | None, fresh: _Asks | None
-    ) -> T | None:
-        # Asked before the snapshot is taken, so that it holds what the answer promises.
-        asked = None if fresh is None else fresh(tx)
+    def _look(self, tx: Transaction, work: Callable[[Transaction], T], space: int | None) -> T:
         self._beginning.reading(tx, space)
         try:
-            result = work(tx) if asked is None or asked.fetchall()[0][0] else None
+            result = work(tx)
         except CommonplaceError:
             tx.run("ROLLBACK")
             raise

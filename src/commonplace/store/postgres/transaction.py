@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import psycopg
 
@@ -54,7 +54,7 @@ def _of_many_rows(sql: str) -> str:
 class Transaction:
     """A Tx on one connection; its owner begins and ends it."""
 
-    __slots__ = ("_blocks", "connection", "dialect", "index", "population")
+    __slots__ = ("_blocks", "_teller", "connection", "dialect", "index", "population")
 
     def __init__(self, connection: psycopg.Connection[Row], blocks: Blocks) -> None:
         self.connection = connection
@@ -62,28 +62,33 @@ class Transaction:
         self.population: Counter[int] = Counter()
         """By how much the number of current memories of each space changes."""
         self.index = PostgresIndex(self)
+        self._teller = connection.cursor()
         self._blocks = blocks
 
     def run(self, sql: str, params: Params | Mapping[str, object] | None = None) -> list[Row]:
-        cursor = self.send(sql, params)
-        # What gives no rows is not waited for: an error of it comes to light with the next answer.
-        return cursor.fetchall() if statement(sql).gives_rows else []
+        if statement(sql).gives_rows:
+            return self.send(sql, params).fetchall()
+        self.tell(sql, params)
+        return []
 
     def send(self, sql: str, params: Mapping[str, object] | None = None) -> psycopg.Cursor[Row]:
         """Run one statement without waiting for it; the cursor has its rows when they are asked for."""
         text, names, _ = statement(sql)
         return self.connection.execute(text, [params[name] for name in names] if params else None, binary=True)
 
+    def tell(self, sql: str, params: Mapping[str, object] | None = None) -> None:
+        """Run one statement whose answer nobody reads; an error of it comes to light with the next one."""
+        text, names, _ = statement(sql)
+        # One cursor for all of these: making one takes a third of the time that a statement costs the client.
+        self._teller.execute(text, [params[name] for name in names] if params else None, binary=True)
+
     def many(self, sql: str, params: Iterable[Params | Mapping[str, object]]) -> None:
         rows = list(params)
         while len(rows) >= _ROWS and sql.startswith("INSERT"):
             some, rows = rows[:_ROWS], rows[_ROWS:]
-            self.send(_of_many_rows(sql), {f"{name}_{i}": row[name] for i, row in enumerate(some) for name in row})
-        text, names, _ = statement(sql)
-        values: list[list[Any]] = [[each[name] for name in names] for each in rows]
-        if values:
-            with self.connection.cursor() as cursor:
-                cursor.executemany(text, values)
+            self.tell(_of_many_rows(sql), {f"{name}_{i}": row[name] for i, row in enumerate(some) for name in row})
+        for row in rows:
+            self.tell(sql, row)
 
     def take(self, count: int) -> int:
         return self._blocks.take(self, count)

@@ -68,9 +68,24 @@ def prepare(address: Address, settings: Settings) -> Prepared:
         types = vector_types(connection, address.shown)
         ((pgvector,),) = connection.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'").fetchall()
         release = f"{server // 10000}.{server % 10000}"
-        connection.execute(f"DELETE FROM {address.quoted}.receipt WHERE at < now() - interval '1 day'".encode())
-        ((position,),) = connection.execute("SELECT CAST(pg_current_wal_insert_lsn() AS text)").fetchall()
+        position = _swept(connection, address)
         return Prepared(types=types, engine=f"PostgreSQL {release}, pgvector {pgvector}", position=position)
+
+
+def _swept(connection: Link, address: Address) -> str:
+    """Remove receipts that nobody will ask for any more, and return how far the server's log reaches."""
+    ((standby,),) = connection.execute("SELECT pg_is_in_recovery()").fetchall()
+    if standby:  # good for reading
+        return "0/0"
+    connection.execute(f"DELETE FROM {address.quoted}.receipt WHERE at < now() - interval '1 day'".encode())
+    ((position,),) = connection.execute("SELECT CAST(pg_current_wal_insert_lsn() AS text)").fetchall()
+    return str(position)
+
+
+def holds_a_book(address: Address, settings: Settings) -> bool:
+    """Whether somebody has made a book there already."""
+    with connect(address.url, address.shown, settings) as connection:
+        return _version(connection, address) > 0
 
 
 def _version(connection: Link, address: Address) -> int:

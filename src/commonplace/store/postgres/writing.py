@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+import numpy as np
 import psycopg
 
 from commonplace.errors import CommonplaceError, StoreError
@@ -21,16 +22,17 @@ from commonplace.store.postgres.connections import Connections, Link, Patience
 from commonplace.store.postgres.replica import Replica
 from commonplace.store.postgres.tables import EVERY_SPACE
 from commonplace.store.postgres.transaction import Transaction
+from commonplace.store.postgres.types import Numbers
 
 T = TypeVar("T")
 
 _TOGETHER = 50
 """At most this many callers share a commit: each has a savepoint, and past 64 those become slow for everybody."""
-_COUNT = """INSERT INTO census (space, population) VALUES (:space, :more)
-    ON CONFLICT (space) DO UPDATE SET population = census.population + excluded.population"""
 _FATE = b"SELECT pg_xact_status(CAST($1 AS xid8))"
 # The number alone proves nothing: after a crash, numbers that never reached the disk are given out again.
-_RECEIPT = """INSERT INTO receipt (writer, token, at) VALUES (:writer, :token, now())
+_LAST = """WITH counted AS (INSERT INTO census (space, population) SELECT * FROM unnest(:spaces, :more)
+    ON CONFLICT (space) DO UPDATE SET population = census.population + excluded.population)
+    INSERT INTO receipt (writer, token, at) VALUES (:writer, :token, now())
     ON CONFLICT (writer) DO UPDATE SET token = excluded.token, at = excluded.at"""
 _RECEIVED = "SELECT 1 FROM {schema}.receipt WHERE writer = $1 AND token = $2"
 
@@ -194,10 +196,8 @@ class Writer:
             begun = self._beginning.writing(tx, space)
             for job in jobs:
                 _run(tx, job, alone=len(jobs) == 1)
-            for changed, more in tx.population.items():
-                tx.run(_COUNT, {"space": changed, "more": more})
             attempt.writer = connection.writer
-            tx.run(_RECEIPT, {"writer": attempt.writer, "token": attempt.token})
+            tx.tell(_LAST, {"writer": attempt.writer, "token": attempt.token, **_census(tx.population)})
             attempt.number = begun.fetchall()[0][-1]
             attempt.committing = True
             # A lone failure has nothing to keep.
@@ -223,6 +223,11 @@ class Writer:
     def _unknown(self, why: str) -> StoreError:
         shown = self._address.shown
         return StoreError(f"the connection to {shown} broke in a commit, and {why}: the write may or may not be there")
+
+
+def _census(population: Counter[int]) -> dict[str, Numbers]:
+    spaces = np.array(list(population), np.int32)
+    return {"spaces": Numbers(spaces), "more": Numbers(np.array(list(population.values()), np.int64))}
 
 
 def _run(tx: Transaction, job: _Job, *, alone: bool) -> None:
