@@ -85,7 +85,8 @@ class _Compiler:
 
     def tag(self, tag: str) -> str:
         bound = self.bind(tag)
-        return f"EXISTS (SELECT 1 FROM tag t WHERE t.space = :space AND t.tag = {bound} AND t.seq = m.seq)"
+        # No EXISTS: an engine that turns it into a join may read all holders of the tag for each row.
+        return f"coalesce((SELECT TRUE FROM tag t WHERE t.space = :space AND t.tag = {bound} AND t.seq = m.seq), FALSE)"
 
     def compile(self, node: Filter) -> str:
         if isinstance(node, All):

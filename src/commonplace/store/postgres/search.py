@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -25,13 +26,18 @@ _STATE = """SELECT (SELECT value FROM book WHERE name = 'generation'),
     coalesce((SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(:graph)), FALSE)"""
 _FREQUENCIES = """SELECT term, count(*) FROM posting WHERE space = :space AND term = ANY(:terms) AND current
     GROUP BY term"""
-_SEARCHED = "SELECT count(*) FROM memory m WHERE {where}"
+_SEARCHED = """SELECT count(*), CASE WHEN count(*) <= {few} THEN array_agg(m.seq) END FROM memory m WHERE {where}"""
+_FEW = 2_000
+"""So many rows that a search is narrowed to are looked up one by one; beyond that all of the space are sieved."""
+# Tables that were just filled have no statistics yet, and a loop in a loop over them would take seconds.
+_SIEVE = "SELECT set_config('enable_nestloop', 'off', TRUE)"
+_SIEVED = "SELECT set_config('enable_nestloop', 'on', TRUE)"
 # `+ 0` keeps the order of a scan from being mistaken for the order of an index.
 _NEAR = """SELECT t.seq FROM trace t{join} WHERE t.space = :space AND t.vector IS NOT NULL AND {where}
     ORDER BY (t.vector <#> CAST(:half AS halfvec)) + 0 LIMIT :depth"""
 # BM25 as `recall.words` has it; the weight of each word comes with the question.
-_SAID = """SELECT p.seq FROM unnest(:terms, :weights) AS q (term, weight) JOIN posting p
-    ON p.space = :space AND p.term = q.term{join} WHERE {where} GROUP BY p.seq
+_SAID = """SELECT p.seq FROM posting p JOIN unnest(:terms, :weights) AS q (term, weight) ON q.term = p.term{join}
+    WHERE p.space = :space AND p.term = ANY(:terms) AND {where} GROUP BY p.seq
     ORDER BY sum(q.weight * p.count * {gain} / (p.count + {damping})) DESC, p.seq LIMIT :depth"""
 _CANDIDATES = """SELECT t.seq, {cosine}, t.terms FROM trace t WHERE t.space = :space AND t.seq = ANY(ARRAY({chosen}))
     ORDER BY t.seq"""
@@ -51,14 +57,15 @@ _EMPTY: Ints = np.empty(0, np.int64)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Admitted:
-    """Which versions may be candidates, as a join and a condition on the trace, and on the posting."""
+    """Which versions may be candidates: a join and a condition on the trace and on the posting, called {of}."""
 
-    join: str
-    where: str
-    said: str
-    params: dict[str, object]
-    searched: int | None
+    join: str = ""
+    near: str = "t.state = 0"
+    said: str = "p.current"
+    params: Mapping[str, object] = field(default_factory=dict)
+    searched: int | None = None
     """How many there are; None if it is everything that recall sees."""
+    sieved: bool = False
 
 
 def search(
@@ -96,12 +103,21 @@ def _frequencies(tx: Transaction, space: int, probe: Probe) -> Ints:
 
 
 def _admitted(tx: Transaction, probe: Probe, where: Where, *, narrow: bool) -> _Admitted:
+    """What the search is narrowed to, asked of the rows themselves: what they say is exact."""
     if not (narrow or probe.superseded or probe.kinds or probe.within or probe.labels):
-        return _Admitted(join="", where="t.state = 0", said="p.current", params={}, searched=None)
-    ((searched,),) = tx.run(_SEARCHED.format(where=where.sql), where.params)
-    join = " JOIN memory m ON m.space = {of}.space AND m.seq = {of}.seq"
-    # The rows themselves are asked: what they say is exact, and most of a narrowed space is not even looked at.
-    return _Admitted(join=join, where=where.sql, said=where.sql, params=dict(where.params), searched=searched)
+        return _Admitted()
+    ((searched, few),) = tx.run(_SEARCHED.format(where=where.sql, few=_FEW), where.params)
+    if few is not None or not searched:
+        params = {"admitted": Numbers(np.array(few or [], np.int64))}
+        return _Admitted(near="t.seq = ANY(:admitted)", said="p.seq = ANY(:admitted)", params=params, searched=searched)
+    return _Admitted(
+        join=" JOIN memory m ON m.space = {of}.space AND m.seq = {of}.seq",
+        near=where.sql,
+        said=where.sql,
+        params=where.params,
+        searched=searched,
+        sieved=True,
+    )
 
 
 def _candidates(
@@ -113,12 +129,12 @@ def _candidates(
     population: int,
     graph: str | None,
 ) -> Candidates:
-    params = {**admitted.params, "space": space, "depth": probe.depth}
+    params: dict[str, object] = {**admitted.params, "space": space, "depth": probe.depth}
     chosen, cosine = [], "CAST(0 AS real)"
     if probe.vector is not None:
         params |= {"half": Half(probe.vector.astype("<f2").tobytes()), "full": Full(probe.vector)}
         cosine = "coalesce(-(CAST(t.vector AS vector) <#> CAST(:full AS vector)), 0)"
-        near = _NEAR.format(join=admitted.join.format(of="t"), where=admitted.where)
+        near = _NEAR.format(join=admitted.join.format(of="t"), where=admitted.near)
         chosen.append(graph if graph is not None else near)
     if frequencies.any():
         said = _SAID.format(join=admitted.join.format(of="p"), where=admitted.said, gain=_GAIN, damping=_DAMPING)
@@ -127,8 +143,12 @@ def _candidates(
         params |= {"terms": _terms(probe), "weights": Numbers(rarity.astype(np.float32))}
     rows: list[Row] = []
     if chosen:
+        if admitted.sieved:
+            tx.tell(_SIEVE)
         union = " UNION ".join(f"({each})" for each in chosen)
         rows = tx.run(_CANDIDATES.format(cosine=cosine, chosen=union), params)
+        if admitted.sieved:
+            tx.tell(_SIEVED)
     counts, lengths = _counted([row[2] for row in rows], probe)
     return Candidates(
         seqs=np.array([row[0] for row in rows], np.int64),
