@@ -125,6 +125,11 @@ class Connections:
 
     def _configure(self, connection: Link) -> None:
         register(connection, self._types)
+        # A pooler gives each transaction to a server connection of its choice, where a statement that was prepared
+        # under the same name may be somebody else's. It invents the number of the process that it answers for.
+        ((process,),) = connection.execute("SELECT pg_backend_pid()").fetchall()
+        if process != connection.info.backend_pid:
+            self.without_prepared_statements()
 
 
 _PREPARE_AFTER = 2
@@ -135,7 +140,7 @@ def _options(settings: Settings) -> dict[str, Any]:
     return {
         "autocommit": True,  # transactions are begun and ended in words, sent together with what they hold
         "cursor_factory": psycopg.RawCursor,
-        "prepare_threshold": _PREPARE_AFTER,
+        "prepare_threshold": None,  # until it is known that no pooler is in between
         "application_name": "commonplace",
         "connect_timeout": 10,
         # A server that vanished without a word is noticed, not waited for.
