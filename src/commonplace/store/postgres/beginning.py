@@ -9,10 +9,7 @@ from __future__ import annotations
 import zlib
 from dataclasses import dataclass
 
-import psycopg
-
 from commonplace.settings import Settings
-from commonplace.store.base import Row
 from commonplace.store.postgres.address import Address
 from commonplace.store.postgres.tables import EVERY_SPACE
 from commonplace.store.postgres.transaction import Transaction
@@ -41,13 +38,13 @@ class Beginning:
 
     def reading(self, tx: Transaction, space: int | None) -> None:
         """Begin a look at one snapshot of a space, or of all with None."""
-        tx.tell("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        tx.tell(_SETTINGS, self._terms(space))
+        tx.send("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        tx.send(_SETTINGS, self._terms(space))
 
-    def writing(self, tx: Transaction, space: int | None) -> psycopg.Cursor[Row]:
-        """Begin a change once it is its turn; the last column of the cursor's row is the transaction's number."""
-        tx.tell("BEGIN")
-        return tx.send(_WHOLE_TURN if space is None else _TURN, self._terms(space))
+    def writing(self, tx: Transaction, space: int | None) -> str:
+        """Begin a change when it is its turn, and return the transaction's number."""
+        tx.send("BEGIN")
+        return str(tx.run(_WHOLE_TURN if space is None else _TURN, self._terms(space))[0][-1])
 
     def _terms(self, space: int | None) -> dict[str, object]:
         return {

@@ -18,6 +18,7 @@ from commonplace.settings import Settings
 from commonplace.store.base import Row
 from commonplace.store.postgres import faults
 from commonplace.store.postgres.types import VectorTypes, register
+from commonplace.store.postgres.wire import Wire
 
 _TYPES = """SELECT t.typname, t.oid, n.nspname FROM pg_type t JOIN pg_extension e ON e.extname = 'vector'
     JOIN pg_depend d ON d.objid = t.oid AND d.refobjid = e.oid JOIN pg_namespace n ON n.oid = t.typnamespace
@@ -34,6 +35,28 @@ class Link(psycopg.Connection[Row]):
         super().__init__(*args, **options)
         self.writer = secrets.randbits(62)
         self.made = time.monotonic()
+        self._wire: Wire | None = None
+
+    @contextmanager
+    def piped(self) -> Iterator[Wire]:
+        """Send statements ahead; at the end all of them are answered."""
+        if self._wire is None:
+            self._wire = Wire(self, prepare=self.prepare_threshold is not None)
+        wire = self._wire
+        wire.prepare = self.prepare_threshold is not None
+        wire.open()
+        try:
+            yield wire
+        except Exception:
+            with suppress(psycopg.Error):
+                wire.close()
+            raise
+        wire.close()
+
+    def close(self) -> None:
+        if self._wire is not None:
+            self._wire.discard()
+        super().close()
 
 
 def connect(url: str, shown: str, settings: Settings) -> Link:

@@ -58,7 +58,7 @@ class Graphs:
         if not ready:
             self._build_later(space, dimension)
             return None
-        tx.tell(_SEARCH, {"width": str(min(max(2 * depth, 100), _MOST_WIDTH))})
+        tx.send(_SEARCH, {"width": str(min(max(2 * depth, 100), _MOST_WIDTH))})
         return _NEAREST.format(space=space, dimension=dimension, depth=depth)
 
     def close(self) -> None:

@@ -9,15 +9,14 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TypeVar
 
-import psycopg
-
 from commonplace.errors import StoreBusy, StoreError, StoreUnavailable
 from commonplace.settings import Settings
-from commonplace.store.base import Row, Tx
+from commonplace.store.base import Tx
 from commonplace.store.postgres import address
 from commonplace.store.postgres.connections import Connections, Patience
 from commonplace.store.postgres.transaction import Transaction
 from commonplace.store.postgres.types import VectorTypes
+from commonplace.store.postgres.wire import Answer
 
 T = TypeVar("T")
 _LOG = logging.getLogger(__name__)
@@ -55,7 +54,7 @@ class Replica:
             while len(self._written) > _REMEMBERED:
                 self._floor = max(self._floor, self._written.popitem(last=False)[1])
 
-    def is_fresh(self, tx: Transaction, space: int) -> psycopg.Cursor[Row]:
+    def is_fresh(self, tx: Transaction, space: int) -> Answer:
         """Ask whether the replica that `tx` is on has seen every write of this process to the space."""
         with self._lock:
             wanted = max(self._written.get(space, 0), self._floor)

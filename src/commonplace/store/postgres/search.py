@@ -144,11 +144,11 @@ def _candidates(
     rows: list[Row] = []
     if chosen:
         if admitted.sieved:
-            tx.tell(_SIEVE)
+            tx.send(_SIEVE)
         union = " UNION ".join(f"({each})" for each in chosen)
         rows = tx.run(_CANDIDATES.format(cosine=cosine, chosen=union), params)
         if admitted.sieved:
-            tx.tell(_SIEVED)
+            tx.send(_SIEVED)
     counts, lengths = _counted([row[2] for row in rows], probe)
     return Candidates(
         seqs=np.array([row[0] for row in rows], np.int64),

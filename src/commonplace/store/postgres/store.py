@@ -18,7 +18,7 @@ import psycopg
 from commonplace.errors import CommonplaceError, StoreClosed
 from commonplace.recall.types import Probe
 from commonplace.settings import Settings
-from commonplace.store.base import Choose, Found, Row, Tx, Where
+from commonplace.store.base import Choose, Found, Tx, Where
 from commonplace.store.dialects import PostgresDialect
 from commonplace.store.postgres import faults, upkeep
 from commonplace.store.postgres.address import Address
@@ -29,11 +29,12 @@ from commonplace.store.postgres.graphs import Graphs
 from commonplace.store.postgres.replica import Replica
 from commonplace.store.postgres.search import search
 from commonplace.store.postgres.transaction import POSTGRES, Transaction
+from commonplace.store.postgres.wire import Answer
 from commonplace.store.postgres.writing import Writer
 from commonplace.values import Check
 
 T = TypeVar("T")
-_Asks = Callable[[Transaction], "psycopg.Cursor[Row]"]
+_Asks = Callable[[Transaction], Answer]
 
 
 class PostgresStore:
@@ -119,12 +120,12 @@ class PostgresStore:
         """Run the work on a snapshot; None if `fresh` says that the server is behind."""
         while True:
             try:
-                with connections.borrowed(patience.deadline) as connection, connection.pipeline() as pipeline:
-                    tx = Transaction(connection, self._blocks)
+                with connections.borrowed(patience.deadline) as connection, connection.piped() as wire:
+                    tx = Transaction(wire, self._blocks)
                     # Asked before the snapshot is taken, so that it holds what the answer promises.
                     asked = None if fresh is None else fresh(tx)
                     if asked is not None:
-                        pipeline.sync()
+                        wire.sync()
                         if not asked.fetchall()[0][0]:
                             return None
                     return self._look(tx, work, space)

@@ -1,4 +1,4 @@
-"""One open transaction on one connection: statements are sent ahead and waited for only where rows are read."""
+"""One open transaction on one connection."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-import psycopg
-
 from commonplace.store.base import Params, Row
 from commonplace.store.dialects import PostgresDialect
 from commonplace.store.postgres.blocks import Blocks
 from commonplace.store.postgres.index import PostgresIndex
+from commonplace.store.postgres.wire import Answer, Wire
 
 POSTGRES = PostgresDialect()
 
 _ROWS = 40
-"""Rows of one INSERT: each statement costs the client about a tenth of a millisecond, whatever it holds."""
+"""Rows of one INSERT: a statement costs both sides something, whatever it holds."""
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z_][a-z0-9_]*)")
 _GIVES_ROWS = re.compile(r"\s*(SELECT|WITH|SHOW|EXPLAIN)\b|.*\bRETURNING\b", re.IGNORECASE | re.DOTALL)
 
@@ -54,41 +53,33 @@ def _of_many_rows(sql: str) -> str:
 class Transaction:
     """A Tx on one connection; its owner begins and ends it."""
 
-    __slots__ = ("_blocks", "_teller", "connection", "dialect", "index", "population")
+    __slots__ = ("_blocks", "_wire", "dialect", "index", "population")
 
-    def __init__(self, connection: psycopg.Connection[Row], blocks: Blocks) -> None:
-        self.connection = connection
+    def __init__(self, wire: Wire, blocks: Blocks) -> None:
+        self._wire = wire
         self.dialect = POSTGRES
         self.population: Counter[int] = Counter()
         """By how much the number of current memories of each space changes."""
         self.index = PostgresIndex(self)
-        self._teller = connection.cursor()
         self._blocks = blocks
 
     def run(self, sql: str, params: Params | Mapping[str, object] | None = None) -> list[Row]:
-        if statement(sql).gives_rows:
-            return self.send(sql, params).fetchall()
-        self.tell(sql, params)
-        return []
+        answer = self.send(sql, params)
+        # What gives no rows is not waited for: an error of it comes to light with the next answer.
+        return answer.fetchall() if statement(sql).gives_rows else []
 
-    def send(self, sql: str, params: Mapping[str, object] | None = None) -> psycopg.Cursor[Row]:
-        """Run one statement without waiting for it; the cursor has its rows when they are asked for."""
+    def send(self, sql: str, params: Mapping[str, object] | None = None) -> Answer:
+        """Run one statement without waiting for it; its rows come when they are asked for."""
         text, names, _ = statement(sql)
-        return self.connection.execute(text, [params[name] for name in names] if params else None, binary=True)
-
-    def tell(self, sql: str, params: Mapping[str, object] | None = None) -> None:
-        """Run one statement whose answer nobody reads; an error of it comes to light with the next one."""
-        text, names, _ = statement(sql)
-        # One cursor for all of these: making one takes a third of the time that a statement costs the client.
-        self._teller.execute(text, [params[name] for name in names] if params else None, binary=True)
+        return self._wire.send(text, [params[name] for name in names] if params else None)
 
     def many(self, sql: str, params: Iterable[Params | Mapping[str, object]]) -> None:
         rows = list(params)
         while len(rows) >= _ROWS and sql.startswith("INSERT"):
             some, rows = rows[:_ROWS], rows[_ROWS:]
-            self.tell(_of_many_rows(sql), {f"{name}_{i}": row[name] for i, row in enumerate(some) for name in row})
+            self.send(_of_many_rows(sql), {f"{name}_{i}": row[name] for i, row in enumerate(some) for name in row})
         for row in rows:
-            self.tell(sql, row)
+            self.send(sql, row)
 
     def take(self, count: int) -> int:
         return self._blocks.take(self, count)

@@ -119,13 +119,14 @@ def _migrate(connection: Link, address: Address) -> None:
             connection.execute(f"CREATE SCHEMA IF NOT EXISTS {address.quoted}")
         types = vector_types(connection, address.shown)
         connection.execute(f"SET LOCAL search_path TO {address.quoted}, {types.schema}")
-        tx = Transaction(connection, Blocks())
-        schema.migrate(tx, tables.types(address.partitions), current=current)
-        tx.run(
-            "INSERT INTO book (name, value) VALUES ('schema', :version)"
-            " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-            {"version": str(schema.VERSION)},
-        )
+        with connection.piped() as wire:
+            tx = Transaction(wire, Blocks())
+            schema.migrate(tx, tables.types(address.partitions), current=current)
+            tx.run(
+                "INSERT INTO book (name, value) VALUES ('schema', :version)"
+                " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+                {"version": str(schema.VERSION)},
+            )
 
 
 def _ensure_extension(connection: Link, address: Address) -> None:

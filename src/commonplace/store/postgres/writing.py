@@ -191,18 +191,19 @@ class Writer:
         return True
 
     def _transact(self, connection: Link, jobs: list[_Job], space: int | None, attempt: _Attempt) -> None:
-        with connection.pipeline():
-            tx = Transaction(connection, self._blocks)
-            begun = self._beginning.writing(tx, space)
+        with connection.piped() as wire:
+            tx = Transaction(wire, self._blocks)
+            # Waited for: what the work takes for the time must not be from before its turn.
+            attempt.number = self._beginning.writing(tx, space)
             for job in jobs:
                 _run(tx, job, alone=len(jobs) == 1)
             attempt.writer = connection.writer
-            tx.tell(_LAST, {"writer": attempt.writer, "token": attempt.token, **_census(tx.population)})
-            attempt.number = begun.fetchall()[0][-1]
+            tx.send(_LAST, {"writer": attempt.writer, "token": attempt.token, **_census(tx.population)})
             attempt.committing = True
             # A lone failure has nothing to keep.
             tx.run("ROLLBACK" if all(job.error for job in jobs) else "COMMIT")
             if self._replica is not None:
+                wire.sync()
                 self._replica.written(tx, space)
 
     def _was_committed(self, attempt: _Attempt, patience: Patience) -> bool:
