@@ -56,7 +56,7 @@ def text(name: str, version: int) -> str:
 # -- a writer -------------------------------------------------------------------------------------
 
 
-class _Plan:
+class Plan:
     """Deeds without end. Names hold the writer's number: only the lists are shared between writers."""
 
     def __init__(self, birth: int) -> None:
@@ -96,7 +96,7 @@ def write_until_killed(book: Path, notes: Path, birth: int) -> None:
     log = os.open(notes, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     try:
         opened = open_book(book, embedder=HashEmbedder())
-        for deed in _Plan(birth):
+        for deed in Plan(birth):
             _note(log, "begun", deed)
             do(opened, deed)
             _note(log, "done", deed["number"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import random
 import secrets
 import threading
@@ -23,6 +24,9 @@ from commonplace.store.postgres.wire import Wire
 _TYPES = """SELECT t.typname, t.oid, n.nspname FROM pg_type t JOIN pg_extension e ON e.extname = 'vector'
     JOIN pg_depend d ON d.objid = t.oid AND d.refobjid = e.oid JOIN pg_namespace n ON n.oid = t.typnamespace
     WHERE t.typname IN ('halfvec', 'vector')"""
+# What its pool has to say goes to those who listen, not to the terminal of those who do not: our errors say it too.
+logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
+
 _ASK_AGAIN = 1.0
 _NAP = 0.05
 _LONGEST_NAP = 1.0

@@ -1,0 +1,279 @@
+"""What a book in PostgreSQL is beside what every book is: its schema, its wall, its order, its refusals."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import sql
+
+import commonplace
+from commonplace import BookTooNew, NotABook, StoreError, StoreUnavailable
+from commonplace.testing import HashEmbedder
+from tests.postgres import server, with_options
+
+EMBEDDER = HashEmbedder()
+PASSWORD = secrets.token_hex(8)
+
+
+@dataclass(frozen=True)
+class Database:
+    """A database of a test's own, and an ordinary role that may create in it."""
+
+    name: str
+
+    @property
+    def url(self) -> str:
+        """As the administrator."""
+        return server().url.replace("/postgres?", f"/{self.name}?")
+
+    @property
+    def plain(self) -> str:
+        """As the ordinary role."""
+        return f"postgresql://{self.name}:{PASSWORD}@127.0.0.1:{server().port}/{self.name}"
+
+
+def administer(url: str, *statements: str) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        for statement in statements:
+            connection.execute(statement.encode())
+
+
+def asked(url: str, statement: str, *names: str, space: object = None) -> list[tuple[Any, ...]]:
+    """What raw SQL gives, with the setting that the wall looks at if a space is named."""
+    with psycopg.connect(url, options="-c search_path=commonplace") as connection:
+        if space is not None:
+            connection.execute("SELECT set_config('commonplace.space', %s, TRUE)", [str(space)])
+        return connection.execute(sql.SQL(statement).format(*map(sql.Identifier, names))).fetchall()
+
+
+def made(options: str = "") -> Iterator[Database]:
+    database = Database(f"test_{secrets.token_hex(4)}")
+    administer(
+        server().url,
+        f"CREATE DATABASE {database.name} TEMPLATE template0 {options}",
+        f"CREATE ROLE {database.name} LOGIN PASSWORD '{PASSWORD}'",
+        f"GRANT CREATE ON DATABASE {database.name} TO {database.name}",
+    )
+    yield database
+    administer(server().url, f"DROP DATABASE {database.name} WITH (FORCE)", f"DROP ROLE {database.name}")
+
+
+@pytest.fixture
+def database() -> Iterator[Database]:
+    yield from made()
+
+
+def opened(url: str, **options: Any) -> commonplace.Book:
+    return commonplace.open(url, embedder=EMBEDDER, **options)
+
+
+# -- the wall -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def walled(database: Database) -> Database:
+    """A book of an ordinary role with two spaces."""
+    administer(database.url, "CREATE EXTENSION vector")
+    for space in ("left", "right"):
+        with opened(database.plain, space=space) as book:
+            book.remember(f"The {space} lamp burns", id="lamp")
+            book.kv("state").set("side", space)
+            book.canvas("plan").write("side.txt", space)
+            book.transcript("talk").append(space)
+    return database
+
+
+TABLES = ("memory", "trace", "posting", "entry", "file", "message", "census")
+
+
+def test_raw_sql_of_the_owner_sees_no_row_until_it_names_a_space(walled: Database) -> None:
+    numbers = dict(asked(walled.plain, "SELECT name, number FROM space"))
+    for table in TABLES:
+        assert asked(walled.plain, "SELECT * FROM {}", table) == []
+        assert asked(walled.plain, "SELECT * FROM {}", table, space="") == []
+        for space in ("left", "right"):
+            found = asked(walled.plain, "SELECT DISTINCT space FROM {}", table, space=numbers[space])
+            assert found == [(numbers[space],)]
+
+
+def test_a_part_of_a_table_shows_no_more_than_the_table(walled: Database) -> None:
+    parts = [
+        name for (name,) in asked(walled.plain, "SELECT relname FROM pg_class WHERE relispartition AND relkind = 'r'")
+    ]
+    assert len(parts) > len(TABLES)
+    assert [part for part in parts if asked(walled.plain, "SELECT 1 FROM {}", part)] == []
+
+
+def test_raw_sql_cannot_write_through_the_wall(walled: Database) -> None:
+    left, right = (dict(asked(walled.plain, "SELECT name, number FROM space"))[name] for name in ("left", "right"))
+    with psycopg.connect(walled.plain, options=f"-c search_path=commonplace -c commonplace.space={left}") as connection:
+        assert connection.execute("DELETE FROM memory WHERE space = %s", [right]).rowcount == 0
+        with pytest.raises(psycopg.errors.InsufficientPrivilege, match="row-level security"):
+            connection.execute("UPDATE entry SET space = %s", [right])
+    with opened(walled.plain, space="right") as book:
+        assert book.get("lamp").text == "The right lamp burns"
+
+
+def test_a_book_of_an_ordinary_role_works_in_full(walled: Database, tmp_path: Path) -> None:
+    with opened(walled.plain, space="left") as book:
+        book.revise("lamp", "The left lamp is out")
+        assert [hit.memory.text for hit in book.recall("left lamp", threshold=0)] == ["The left lamp is out"]
+        assert book.kv("state").get("side") == "left"
+        assert book.check(deep=True).problems == ()
+        assert book.stats().memories == 1
+        book.backup(tmp_path / "copy.db")
+        book.forget(everything=True)
+    with opened(str(tmp_path / "copy.db"), space="right") as book:
+        assert book.get("lamp").text == "The right lamp burns"
+
+
+# -- schemas --------------------------------------------------------------------------------------
+
+
+def test_books_in_two_schemas_of_one_database_are_apart(database: Database) -> None:
+    urls = [with_options(database.url, schema=schema) for schema in ("one", "two")]
+    with opened(urls[0]) as one, opened(urls[1]) as two:
+        one.remember("Only in the first", id="a")
+        two.remember("Only in the second", id="b")
+        assert [memory.id for memory in one.list()] == ["a"]
+        assert [memory.id for memory in two.list()] == ["b"]
+        one.forget(everything=True)
+        assert two.stats().memories == 1
+
+
+def test_a_new_book_has_as_many_parts_as_its_url_says(database: Database) -> None:
+    counting = "SELECT count(*) FROM pg_inherits WHERE inhparent = CAST('memory' AS regclass)"
+    with opened(with_options(database.url, partitions=3)) as book:
+        book.remember("In one of three", id="a")
+    assert asked(database.url, counting) == [(3,)]
+    with opened(with_options(database.url, partitions=5)) as book:  # made already
+        assert book.get("a").text == "In one of three"
+    assert asked(database.url, counting) == [(3,)]
+
+
+def test_a_schema_with_tables_of_another_program_is_left_alone(database: Database) -> None:
+    administer(database.url, "CREATE SCHEMA commonplace", "CREATE TABLE commonplace.invoice (number integer)")
+    with pytest.raises(NotABook, match="another program"):
+        opened(database.url)
+    assert asked(
+        database.url, "SELECT relname FROM pg_class WHERE relnamespace = CAST('commonplace' AS regnamespace)"
+    ) == [("invoice",)]
+
+
+def test_a_table_that_only_shares_its_name_with_a_book_is_no_book(database: Database) -> None:
+    administer(database.url, "CREATE SCHEMA commonplace", "CREATE TABLE commonplace.book (title text, author text)")
+    with pytest.raises(NotABook):
+        opened(database.url)
+
+
+def test_a_book_of_a_newer_commonplace_is_refused(database: Database) -> None:
+    opened(database.url).close()
+    administer(database.url, "UPDATE commonplace.book SET value = '999' WHERE name = 'schema'")
+    with pytest.raises(BookTooNew, match="upgrade"):
+        opened(database.url)
+
+
+@pytest.mark.parametrize("schema", ["user", "select", "public"])
+def test_any_plain_word_may_name_a_schema(database: Database, schema: str) -> None:
+    with opened(with_options(database.url, schema=schema)) as book:
+        book.remember("Named as SQL names things", id="a")
+        assert book.check(deep=True).problems == ()
+
+
+# -- refusals -------------------------------------------------------------------------------------
+
+
+def test_what_is_wrong_with_a_url_is_said_without_its_password(database: Database) -> None:
+    port = server().port
+    wrong = {
+        f"postgresql://{database.name}:{PASSWORD}wrong@127.0.0.1:{port}/{database.name}": "password authentication",
+        database.plain.replace(f"/{database.name}", "/nowhere"): "nowhere",
+        database.plain.replace(f":{port}/", ":1/"): "refused",
+        database.plain.replace("127.0.0.1", "no-such-host.invalid"): "no-such-host.invalid",
+    }
+    for url, words in wrong.items():
+        with pytest.raises(StoreUnavailable, match=words) as caught:
+            opened(url)
+        assert PASSWORD not in str(caught.value)
+
+
+@pytest.mark.parametrize("where", ["user", "query"])
+def test_a_book_never_shows_its_password(database: Database, where: str) -> None:
+    administer(database.url, "CREATE EXTENSION vector")
+    url = database.plain if where == "user" else f"{database.plain.replace(f':{PASSWORD}', '')}?password={PASSWORD}"
+    with opened(url) as book:
+        book.remember("Nothing secret")
+        assert PASSWORD not in repr(book)
+    with pytest.raises(commonplace.EmbedderMismatch) as caught:
+        commonplace.open(url, embedder=HashEmbedder(name="other"))
+    assert PASSWORD not in str(caught.value)
+
+
+def test_a_database_without_pgvector_says_who_can_add_it(database: Database) -> None:
+    administer(database.url, f"REVOKE CREATE ON DATABASE {database.name} FROM {database.name}")
+    with pytest.raises(StoreUnavailable, match="administrator run CREATE EXTENSION vector"):
+        opened(database.plain)
+
+
+def test_a_role_that_may_not_create_is_told_so(database: Database) -> None:
+    administer(
+        database.url, "CREATE EXTENSION vector", f"REVOKE CREATE ON DATABASE {database.name} FROM {database.name}"
+    )
+    with pytest.raises(StoreError, match="permission denied for database"):
+        opened(database.plain)
+
+
+def test_options_of_the_driver_reach_it_as_they_were_written(database: Database) -> None:
+    administer(database.url, "CREATE EXTENSION vector")
+    options = "options=-c%20tcp_keepalives_count%3D7%20-c%20commonplace.note%3Da%2Bb"
+    with opened(f"{database.plain}?{options}") as book:
+        seen = book._store.read(lambda tx: tx.run("SHOW tcp_keepalives_count") + tx.run("SHOW commonplace.note"), None)
+    assert seen == [("7",), ("a+b",)]
+
+
+# -- order ----------------------------------------------------------------------------------------
+
+
+LOCALES = (
+    "LOCALE_PROVIDER builtin LOCALE 'C.UTF-8'",
+    "LOCALE_PROVIDER libc LOCALE 'en_US.UTF-8'",
+    "LOCALE_PROVIDER icu ICU_LOCALE 'en-US'",
+)
+WORDS = ("Zebra", "ant", "Ärger", "zebra", "Ant", "z", "-", "_", "ä", "a b", "ab", "😀", "～", "9", "10")
+
+
+@pytest.mark.parametrize("options", LOCALES)
+def test_order_is_by_code_point_in_every_locale(options: str) -> None:
+    try:
+        databases = made(f"ENCODING 'UTF8' {options}")
+        database = next(databases)
+    except psycopg.Error as error:
+        pytest.skip(f"this server has no such locale: {str(error).splitlines()[0]}")
+    try:
+        _ensure_ordered(database)
+    finally:
+        next(databases, None)
+
+
+def _ensure_ordered(database: Database) -> None:
+    said = datetime(2026, 3, 1, tzinfo=timezone.utc)
+    with opened(database.url) as book:
+        for word in WORDS:
+            book.kv("words").set(word, 1)
+            book.kv(word).set("key", 1)
+            book.canvas("words").write(word.replace(" ", "/"), "text")
+            book.remember(f"A word: {word}", id=word, said_at=said, metadata={"word": word})
+        assert book.kv("words").keys() == sorted(WORDS)
+        assert book.namespaces() == sorted([*WORDS, "words"])
+        assert list(book.canvas("words").files()) == sorted(word.replace(" ", "/") for word in WORDS)
+        assert [memory.id for memory in book.list(order="oldest")] == sorted(WORDS)
+        for field in ("id", "metadata.word"):
+            after = book.list(filter={field: {"$gt": "Zebra"}}, order="oldest")
+            assert [memory.id for memory in after] == sorted(word for word in WORDS if word > "Zebra")
