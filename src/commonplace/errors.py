@@ -18,7 +18,7 @@
         ├── StoreClosed         503  the book was closed
         ├── StoreReadOnly       403
         ├── StoreFull           507  the disk is full; nothing was changed
-        ├── StoreUnavailable    503  the file cannot be opened
+        ├── StoreUnavailable    503  the file cannot be opened, or the server is away
         ├── StoreCorrupt        500  the file is damaged, or an index disagrees with the rows
         ├── NotABook            400  the file is no database, or another program's
         └── BookTooNew          409  written by a newer commonplace
@@ -167,6 +167,7 @@ class StoreUnavailable(StoreError):
 
     code = "store_unavailable"
     status = 503
+    retryable = True
 
 
 class StoreCorrupt(StoreError):
