@@ -15,10 +15,12 @@ from commonplace.store.postgres.tables import EVERY_SPACE
 from commonplace.store.postgres.transaction import Transaction
 from commonplace.store.postgres.types import VectorTypes
 
-# A statement is planned once for all spaces: planning it anew for each call takes as long as running it.
+# A statement is planned once for all spaces: planning it anew for each call takes as long as running it. Nor are they
+# long enough to be compiled, or divided among processes that other callers need.
 _SETTINGS = """SELECT set_config('search_path', :path, TRUE), set_config('commonplace.space', :space, TRUE),
     set_config('statement_timeout', :statement, TRUE), set_config('lock_timeout', :lock, TRUE),
-    set_config('jit', 'off', TRUE), set_config('plan_cache_mode', 'force_generic_plan', TRUE)"""
+    set_config('jit', 'off', TRUE), set_config('max_parallel_workers_per_gather', '0', TRUE),
+    set_config('plan_cache_mode', 'force_generic_plan', TRUE)"""
 # For a writer also its turn, and the number by which the server knows the transaction.
 _NUMBER = "CAST(pg_current_xact_id() AS text)"
 _TURN = f"""{_SETTINGS}, pg_advisory_xact_lock_shared(CAST(:book AS integer), -1),
