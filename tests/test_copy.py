@@ -603,8 +603,7 @@ from commonplace.store import moving
 moving.MOST_ROWS = 7
 
 def progress(done, total):
-    if done == 0:
-        print("begun", flush=True)
+    print("begun" if done == 0 else "going", flush=True)
     time.sleep(0.002)
 
 print("ready", flush=True)
@@ -624,8 +623,8 @@ def test_a_copy_that_is_killed_goes_on_where_it_stopped(pair: Pair) -> None:
             book.revise("deploy", f"We deployed {batch} times")
     chance, unfinished = random.Random(7), 0
     for attempt in range(12):
-        # Some die while they open and bind the two ends, most while they copy.
-        running = start_copy(pair, "begun" if attempt % 3 else "ready")
+        # Some die while they open and bind the two ends, most while they copy, all of a sudden.
+        running = start_copy(pair, ("ready", "begun", "going")[attempt % 3])
         time.sleep(chance.uniform(0.0, 0.15))
         running.kill()
         said, _ = running.communicate()
