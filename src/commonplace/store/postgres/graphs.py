@@ -93,7 +93,9 @@ class Graphs:
             name = f"{self._address.quoted}.{graph_name(space)}"
             if connection.execute(_HALF_BUILT, [name]).fetchall():
                 connection.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {name}".encode())
-            table = connection.execute(_TABLE.format(schema=self._address.quoted).encode(), [space]).fetchall()
+            with connection.transaction():  # the wall stands here, too
+                connection.execute("SELECT set_config('commonplace.space', $1, TRUE)", [str(space)])
+                table = connection.execute(_TABLE.format(schema=self._address.quoted).encode(), [space]).fetchall()
             if table:
                 self._create(connection, space, dimension, table[0][0])
         self._building = None
