@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import atexit
+import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import psycopg
-import pytest
 from psycopg import sql
 
 from commonplace.local_postgres import LocalPostgres
@@ -18,6 +18,8 @@ QUICK = {"fsync": "off", "full_page_writes": "off", "max_connections": "300"}
 """What a power cut would take is no subject of most tests."""
 
 _servers: list[LocalPostgres] = []
+_ordinary: list[str] = []
+_PASSWORD = secrets.token_hex(8)
 
 
 def server() -> LocalPostgres:
@@ -38,10 +40,23 @@ def _removed(started: LocalPostgres, place: Path) -> None:
     shutil.rmtree(place, ignore_errors=True)
 
 
+def ordinary_url() -> str:
+    """The server's URL for a role that is nobody special: row-level security does not bind superusers."""
+    if not _ordinary:
+        with psycopg.connect(server().url, autocommit=True) as connection:
+            connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+            connection.execute(sql.SQL("CREATE ROLE ordinary LOGIN PASSWORD {}").format(sql.Literal(_PASSWORD)))
+            connection.execute("GRANT CREATE ON DATABASE postgres TO ordinary")
+        _ordinary.append(f"postgresql://ordinary:{_PASSWORD}@127.0.0.1:{server().port}/postgres")
+    return _ordinary[0]
+
+
 class Schemas:
     """Books by place: a schema of its own for each, emptied after the test and given to the next one."""
 
-    def __init__(self) -> None:
+    def __init__(self, prefix: str, url: Callable[[], str]) -> None:
+        self._prefix = prefix
+        self._url = url
         self._free: list[str] = []
         self._taken: dict[Path, str] = {}
         self._made = 0
@@ -50,7 +65,7 @@ class Schemas:
         """The URL of a place's book."""
         if place not in self._taken:
             self._taken[place] = self._free.pop() if self._free else self._new()
-        return with_options(server().url, schema=self._taken[place], partitions=partitions)
+        return with_options(self._url(), schema=self._taken[place], partitions=partitions)
 
     def release(self) -> None:
         """Empty every schema that was taken; what stays is an empty book."""
@@ -64,7 +79,7 @@ class Schemas:
 
     def _new(self) -> str:
         self._made += 1
-        return f"book_{self._made}"
+        return f"{self._prefix}_{self._made}"
 
 
 def with_options(url: str, **options: object) -> str:
@@ -87,11 +102,5 @@ def empty(url: str, schema: str) -> None:
         connection.execute(sql.SQL("; ").join([*deletes, book]))
 
 
-SCHEMAS = Schemas()
-
-
-@pytest.fixture
-def schemas() -> Iterator[Schemas]:
-    """Places for books, emptied after the test."""
-    yield SCHEMAS
-    SCHEMAS.release()
+SCHEMAS = Schemas("book", lambda: server().url)
+ORDINARY = Schemas("plain", ordinary_url)

@@ -1,4 +1,4 @@
-"""The shared store keeps every promise of a Book, on a real PostgreSQL."""
+"""The shared store keeps every promise of a Book, on a real PostgreSQL, behind both walls."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 import commonplace
 from commonplace.testing import BookConformance, HashEmbedder
-from tests.postgres import SCHEMAS
+from tests.postgres import ORDINARY
 
 EMBEDDER = HashEmbedder()
 
@@ -18,7 +18,7 @@ class TestPostgres(BookConformance):
     @pytest.fixture(autouse=True)
     def _emptied(self) -> Iterator[None]:
         yield
-        SCHEMAS.release()
+        ORDINARY.release()
 
     def open(self, place: Path) -> commonplace.Book:
-        return commonplace.open(SCHEMAS.url(place), embedder=EMBEDDER)
+        return commonplace.open(ORDINARY.url(place), embedder=EMBEDDER)
