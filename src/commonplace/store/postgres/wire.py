@@ -42,7 +42,7 @@ class Wire:
 
     def __init__(self, connection: psycopg.Connection[Any], *, prepare: bool) -> None:
         self.prepare = prepare
-        self._pgconn = connection.pgconn
+        self._pgconn = connection.pgconn  # psycopg has made it non-blocking
         self._encoding = connection.info.encoding
         self._transformer = Transformer(connection)
         self._waiting: deque[Answer] = deque()
@@ -54,14 +54,12 @@ class Wire:
     def open(self) -> None:
         self._error = None
         self._waiting.clear()
-        self._pgconn.nonblocking = 1
         self._pgconn.enter_pipeline_mode()
 
     def close(self) -> None:
         """Wait for everything that was sent and raise the first error of it."""
         self.sync()
         self._pgconn.exit_pipeline_mode()
-        self._pgconn.nonblocking = 0
 
     def sync(self) -> None:
         """End what belongs together: after an error, the server goes on behind this."""
