@@ -74,7 +74,7 @@ def _say(text: str) -> None:
 
 def _row(name: str, case: Case, question: Question, kind: Kind, answer: systems.Answer) -> Row:
     where = {unit.id: unit.session for unit in case.units}
-    ids = _counted(answer.ids, where, question)
+    ids = _counted(answer.ids, case, where, question)
     row = Row(
         system=name,
         set=case.set,
@@ -95,22 +95,28 @@ def _row(name: str, case: Case, question: Question, kind: Kind, answer: systems.
         return row
     measured = measures.measure(question, ids, [where[id] for id in ids])
     for budget, held in answer.within.items():
-        found = question.evidence & set(held)
+        found = question.evidence & set(_counted(held, case, where, question))
         measured |= measures.shares(len(found), len(question.evidence), f" in {budget:,} tokens")
     return Row(
         **{
             **asdict(row),
             "measured": measured,
             "updated": measures.updated(question, ids),
-            "keeps": _keeps(question.evidence, answer),
+            "keeps": _keeps(question.evidence, ids[:10], _counted(answer.kept, case, where, question)),
         }
     )
 
 
-def _counted(ids: Iterable[str], where: dict[str, str | None], question: Question) -> list[str]:
-    return [id for id in ids if where[id] not in question.ignored]
+def _counted(ids: Iterable[str], case: Case, where: dict[str, str | None], question: Question) -> list[str]:
+    """What counts: a text that says word for word what the evidence says is that evidence, wherever it stands."""
+    if not question.ignored:
+        return list(ids)
+    texts = {unit.id: unit.text for unit in case.units}
+    evidence = {texts[id]: id for id in question.evidence}
+    same = (evidence.get(texts[id], id) for id in ids)
+    return [id for id in dict.fromkeys(same) if where[id] not in question.ignored]
 
 
-def _keeps(evidence: frozenset[str], answer: systems.Answer) -> float | None:
-    held = evidence & set(answer.ids[:10])
-    return float(held <= set(answer.kept)) if held else None
+def _keeps(evidence: frozenset[str], ids: Iterable[str], kept: Iterable[str]) -> float | None:
+    held = evidence & set(ids)
+    return float(held <= set(kept)) if held else None

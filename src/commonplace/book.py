@@ -15,9 +15,10 @@ from commonplace.canvas import Canvas
 from commonplace.core import Core, Place
 from commonplace.errors import InvalidInput, NotFound
 from commonplace.kv import KeyValue
-from commonplace.recall import rank, receipt
+from commonplace.recall import question, rank, receipt
 from commonplace.recall.types import Floats
 from commonplace.store import entries, files, memories, messages, spaces
+from commonplace.store.base import Where
 from commonplace.store.conditions import Selection, compile_where, is_plain
 from commonplace.transcript import Transcript
 from commonplace.values import (
@@ -186,20 +187,30 @@ class Book:
             selection=selection,
         )
         identity = self._core.identity()
+        space = self._place.find()
+        where = compile_where(space, selection, now=now)
+        asked = self._asked(request, space, where)
         probe = asking.probe(
-            request, self._query_vector(query, vector), identity.generation, depth=self._settings.candidates
+            request,
+            asked.about,
+            self._query_vector(asked.about, vector),
+            identity.generation,
+            depth=self._settings.candidates,
         )
         chooser = asking.chooser(request, probe, identity.background)
-        space = self._place.find()
-        found = self._store.search(
-            space,
-            probe,
-            compile_where(space, selection, now=now),
-            chooser,
-            narrow=not is_plain(selection),
-            as_of=selection.as_of,
-        )
-        return asking.assemble(request, found, chooser.judgement)
+        found = self._store.search(space, probe, where, chooser, narrow=not is_plain(selection), as_of=selection.as_of)
+        judgement = asking.closer(asked, found, chooser.judgement, self._core.embedder)
+        return asking.assemble(request, found, judgement)
+
+    def _asked(self, request: asking.Request, space: int, where: Where) -> asking.Asked:
+        """The question as it is read here: names in it are speakers' if somebody of that name has spoken."""
+        read = question.read(request.query)
+        named: frozenset[str] = frozenset()
+        if read.names:
+            probe = asking.roll_call(read.names, self._core.identity().generation)
+            found = self._store.search(space, probe, where, asking.nobody, narrow=False, as_of=None)
+            named = asking.present(read.names, found)
+        return asking.Asked(question=read, named=named, about=question.without(request.query, named))
 
     def get(self, id: str, *, version: int | None = None) -> Memory:
         """The memory as it stands, or as it was at a version; NotFound if there is none."""

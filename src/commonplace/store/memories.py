@@ -311,6 +311,11 @@ def id_of(row: Row) -> str:
     return str(row[1])
 
 
+def source_of(row: Row) -> str | None:
+    source: str | None = row[12]
+    return source
+
+
 def kind_of(row: Row) -> Kind:
     kind: Kind = row[5]
     return kind

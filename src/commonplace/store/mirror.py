@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from commonplace.recall.analyze import common
+from commonplace.recall.context import REACH
 from commonplace.recall.types import Candidates, Floats, Ints, Probe
 from commonplace.recall.words import K1, damping, weights
 from commonplace.settings import Settings
@@ -80,7 +81,8 @@ class View:
         admitted = self._admitted(probe, allowed)
         wide = not (probe.kinds or probe.within or probe.labels or allowed is not None)
         closest = self._by_graph(probe, admitted, graph) if graph and wide else self._by_meaning(probe, admitted)
-        chosen = np.union1d(closest, self._by_words(probe, admitted, postings, frequencies))
+        best = np.union1d(closest, self._by_words(probe, admitted, postings, frequencies))
+        chosen = self._with_neighbours(best, admitted)
         return Candidates(
             seqs=self.seqs.array[chosen],
             cosines=self.vectors.cosines(chosen, probe.vector),
@@ -89,6 +91,7 @@ class View:
             frequencies=np.array(frequencies, np.int64),
             population=self.population,
             searched=self.population if admitted is None else int(np.count_nonzero(admitted)),
+            sessions=self.heads.array["session"][chosen].astype(np.int64),
         )
 
     def rows(self, seqs: Ints) -> Floats:
@@ -125,6 +128,18 @@ class View:
         members = np.zeros(self.seqs.count, np.bool_)
         members[_positions(self.seqs.array, allowed)] = True
         return members
+
+    def _with_neighbours(self, best: Ints, admitted: Mask | None) -> Ints:
+        """These documents and those just before and after them in their sessions."""
+        sessions = self.heads.array["session"]
+        if not len(best) or not sessions[best].any():
+            return best
+        found = [best]
+        for step in (*range(-REACH, 0), *range(1, REACH + 1)):
+            near = np.clip(best + step, 0, self.seqs.count - 1)
+            there = (sessions[near] == sessions[best]) & (sessions[best] != 0)
+            found.append(near[there & self.current[near] if admitted is None else there & admitted[near]])
+        return np.unique(np.concatenate(found))
 
     def _by_meaning(self, probe: Probe, admitted: Mask | None) -> Ints:
         if probe.vector is None:
