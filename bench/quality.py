@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from quality import data, plot, report, running, systems
+from quality import ablation, data, measures, plot, report, running, systems
 
 
 def main() -> None:
@@ -26,17 +26,33 @@ def main() -> None:
     cases = [case for case in data.load(options.data) if not options.sets or case.set in options.sets]
     if not cases:
         raise SystemExit(f"no set of that name: {', '.join(options.sets)}")
+    if options.without:
+        ablation.switch_off(options.without)
+    if options.rows:
+        options.rows.unlink(missing_ok=True)
     rows: list[running.Row] = []
     for name in options.systems:
         if not systems.present(name):
             print(f"{name} is not installed and is left out (requirements/bench.txt)\n")
             continue
-        rows += running.run(name, _some(cases, options.books), options.embedder, options.limit)
+        budgets = () if options.brief else measures.BUDGETS
+        asked = running.run(name, _some(cases, options.books), options.embedder, budgets, options.limit)
+        rows += _written(asked, options.rows)
     print(report.report(rows))
-    if options.rows:
-        options.rows.write_text("".join(json.dumps(row.plain(), ensure_ascii=False) + "\n" for row in rows))
     if options.plot:
         plot.draw(rows, options.plot)
+
+
+def _written(rows: Iterable[running.Row], path: Path | None) -> Iterator[running.Row]:
+    """Pass the rows on and write each one down as it comes, so that a run that is cut short leaves what it found."""
+    if path is None:
+        yield from rows
+        return
+    with path.open("a", encoding="utf-8") as file:
+        for row in rows:
+            file.write(json.dumps(row.plain(), ensure_ascii=False) + "\n")
+            file.flush()
+            yield row
 
 
 def _options() -> argparse.Namespace:
@@ -45,6 +61,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--systems", type=_names, default=tuple(systems.SYSTEMS), help=",".join(systems.SYSTEMS))
     parser.add_argument("--sets", type=lambda text: text.split(","), default=(), help="such as locomo,longmemeval mix")
     parser.add_argument("--embedder", help="as for commonplace.open; the peers use it too")
+    parser.add_argument("--brief", action="store_true", help="leave out the budgets of tokens, which take longest")
+    parser.add_argument("--without", choices=ablation.PARTS, help="switch one part of the ranking off")
     parser.add_argument("--books", type=int, help="only the first so many books of each set")
     parser.add_argument("--limit", type=float, default=900, help="seconds for each system on each set (900)")
     parser.add_argument("--rows", type=Path, help="write one line of JSON for each question here")

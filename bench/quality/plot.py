@@ -24,8 +24,8 @@ def draw(rows: Sequence[Row], path: Path) -> None:
             values = measures.averaged(row.measured for row in own if row.system == system)
             style = {"label": system, "marker": "o", "markersize": 3, "linewidth": 2 if system == "commonplace" else 1}
             _line(axes[0][column], measures.DEPTHS, [values[f"all@{depth}"] for depth in measures.DEPTHS], style)
-            budgets = [values[f"part in {budget:,} tokens"] for budget in measures.BUDGETS]
-            _line(axes[1][column], measures.BUDGETS, budgets, style)
+            budgets = [budget for budget in measures.BUDGETS if f"part in {budget:,} tokens" in values]
+            _line(axes[1][column], budgets, [values[f"part in {budget:,} tokens"] for budget in budgets], style)
         axes[0][column].set(title=set_, xlabel="memories returned", xticks=measures.DEPTHS)
         axes[1][column].set(xlabel="tokens returned")
     axes[0][0].set(ylabel="all of the evidence, %", ylim=(0, 100))

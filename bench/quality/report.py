@@ -64,7 +64,7 @@ def _categories(rows: Sequence[Row], system: str) -> str:
     for category in sorted({row.category for row in rows}):
         some = [row.measured for row in rows if row.category == category]
         values = measures.averaged(some)
-        lines.append(f"| {category} | {len(some)} | {' | '.join(_short(values[name]) for name in _BRIEF)} |")
+        lines.append(f"| {category} | {len(some)} | {' | '.join(_short(values.get(name, [])) for name in _BRIEF)} |")
     return "\n".join(lines)
 
 
@@ -98,7 +98,7 @@ def _percent(values: Iterable[float]) -> str:
 
 
 def _short(values: Sequence[float]) -> str:
-    return f"{100 * np.mean(values):.1f}"
+    return f"{100 * np.mean(values):.1f}" if values else "–"
 
 
 def _area(positive: Sequence[float], negative: Sequence[float]) -> str:

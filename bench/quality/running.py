@@ -43,9 +43,9 @@ class Row:
         return asdict(self)
 
 
-def run(name: str, cases: Sequence[Case], embedder: str | None, limit: float) -> Iterator[Row]:
+def run(name: str, cases: Sequence[Case], embedder: str | None, budgets: Sequence[int], limit: float) -> Iterator[Row]:
     """Ask one system everything; a set that takes longer than the limit is left unfinished, aloud."""
-    system = systems.make(name, embedder)
+    system = systems.make(name, embedder, budgets)
     try:
         for set_ in dict.fromkeys(case.set for case in cases):
             yield from _set(name, system, [case for case in cases if case.set == set_], limit)
@@ -112,7 +112,7 @@ def _counted(ids: Iterable[str], case: Case, where: dict[str, str | None], quest
     if not question.ignored:
         return list(ids)
     texts = {unit.id: unit.text for unit in case.units}
-    evidence = {texts[id]: id for id in question.evidence}
+    evidence = {texts[id]: id for id in question.evidence if id in texts}
     same = (evidence.get(texts[id], id) for id in ids)
     return [id for id in dict.fromkeys(same) if where[id] not in question.ignored]
 

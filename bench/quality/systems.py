@@ -64,7 +64,8 @@ class System(Protocol):
 class Commonplace:
     """The product, as a user has it who sets nothing: each case is a space of one book."""
 
-    def __init__(self, embedder: str | None = None) -> None:
+    def __init__(self, embedder: str | None = None, budgets: Sequence[int] = BUDGETS) -> None:
+        self.budgets = budgets
         self.folder = Path(tempfile.mkdtemp(prefix="quality-"))
         self.book = commonplace.open(self.folder / "book.db", embedder=embedder)
         self.here = self.book
@@ -82,7 +83,9 @@ class Commonplace:
         return Answer(
             ids=_ids(everything),
             score=everything.hits[0].score if everything.hits else -math.inf,
-            within={budget: _ids(self.here.recall(text, k=DEEP, max_tokens=budget, threshold=0)) for budget in BUDGETS},
+            within={
+                budget: _ids(self.here.recall(text, k=DEEP, max_tokens=budget, threshold=0)) for budget in self.budgets
+            },
             kept=_ids(self.here.recall(text, max_tokens=None)),
             tokens=usual.tokens,
             wall=wall,
@@ -112,9 +115,10 @@ def _ids(answer: commonplace.Recall) -> list[str]:
 class Ranker:
     """A baseline: scores every unit of a book; text is packed as the product packs it."""
 
-    def __init__(self) -> None:
+    def __init__(self, embedder: str | None = None, budgets: Sequence[int] = BUDGETS) -> None:
         self.units: Sequence[Unit] = ()
         self.texts: list[str] = []
+        self.budgets = budgets
 
     def fill(self, case: Case) -> None:
         self.units = case.units
@@ -144,7 +148,7 @@ class Ranker:
         return Answer(
             ids=ids,
             score=best[0][1] if best else -math.inf,
-            within={budget: list(self._packed(places, budget)) for budget in BUDGETS},
+            within={budget: list(self._packed(places, budget)) for budget in self.budgets},
             kept=ids[:10],
             tokens=sum(_cost(self.units[place].said_at.date().isoformat(), self.texts[place]) for place in places[:10]),
             wall=wall,
@@ -199,8 +203,8 @@ class Words(Ranker):
 class Meaning(Ranker):
     """Cosine of the same embedder's vectors."""
 
-    def __init__(self, embedder: str | None = None) -> None:
-        super().__init__()
+    def __init__(self, embedder: str | None = None, budgets: Sequence[int] = BUDGETS) -> None:
+        super().__init__(embedder, budgets)
         self.embedder = embed.load(embedder)
 
     def learn(self) -> None:
@@ -213,8 +217,8 @@ class Meaning(Ranker):
 class Fused(Ranker):
     """Reciprocal ranks of the two, added."""
 
-    def __init__(self, embedder: str | None = None) -> None:
-        super().__init__()
+    def __init__(self, embedder: str | None = None, budgets: Sequence[int] = BUDGETS) -> None:
+        super().__init__(embedder, budgets)
         self.parts: tuple[Ranker, ...] = (Words(), Meaning(embedder))
 
     def learn(self) -> None:
@@ -322,8 +326,7 @@ def present(name: str) -> bool:
     return package is None or importlib.util.find_spec(package) is not None
 
 
-def make(name: str, embedder: str | None) -> System:
+def make(name: str, embedder: str | None, budgets: Sequence[int]) -> System:
     """A system with nothing in it."""
-    kind = SYSTEMS[name][0]
-    system: System = kind() if kind is Words else kind(embedder)
+    system: System = SYSTEMS[name][0](embedder, budgets)
     return system

@@ -129,22 +129,23 @@ def closer(asked: Asked, found: Found, judgement: rank.Judgement, embedder: Embe
     """The judgement after a close look at the rows that were fetched."""
     told = [_told(row) for row in found.rows]
     spoken = closely.speakers(asked.question, asked.named, told)
-    added = spoken + closely.moments(asked.question, told)
+    added = spoken + closely.moments(asked.question, told) + closely.ages(told, judgement.words[found.positions])
     best = np.argsort(-(judgement.evidence[found.positions] + added), kind="stable")[:_CLOSEST]
     texts = [memories.text_of(found.rows[i]) for i in best.tolist()]
+    added += closely.shapeless(asked.question)
     added[best] += closely.shape(asked.question, texts)
     if isinstance(embedder, WordMatcher):
         affinity = embedder.affinity(question.informative(asked.about), texts)
         at = found.positions[best]
         added[best] += closely.likeness(affinity, judgement.share[at], judgement.meaning[at])
-    added += closely.doubt(judgement.evidence[found.positions] + added - spoken, spoken)
+    added += closely.doubt(judgement.evidence[found.positions] + added - spoken, spoken, told)
     return rank.closer(judgement, found.positions, added)
 
 
 def _told(row: Row) -> closely.Told:
     text = memories.text_of(row)
     speaker = speech.speaker(memories.source_of(row), text)
-    return closely.Told(text=text, speaker=speaker, said_at=memories.said_at(row))
+    return closely.Told(text=text, speaker=speaker, said_at=memories.said_at(row), seq=memories.seq_of(row))
 
 
 def assemble(request: Request, found: Found, judgement: rank.Judgement) -> Recall:

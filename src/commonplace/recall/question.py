@@ -25,7 +25,9 @@ _TO_ASSISTANT = re.compile(
     rf"\byou (?:\w+ )?(?:{'|'.join(_TOLD.split())})\b|\bdid you (?:\w+ )?(?:{'|'.join(_TELL.split())})\b"
     r"|\bremind me\b|\b(?:previous|earlier|last) (?:conversation|chat|discussion)\b|\bwe (?:talked|discussed|spoke)\b"
 )
-_TO_USER = re.compile(r"\bi (?:\w+ )?(?:mentioned|brought|said|told|asked)\b")
+_TO_USER = re.compile(
+    r"\bi (?:\w+ )?(?:mentioned|brought|said|told|asked)\b|\bdid i (?:\w+ )?(?:mention|bring|say|tell|ask)\b"
+)
 _TO_BOTH = re.compile(r"\bsummar|\boverview\b")
 
 _TIME = re.compile(r"\bwhen\b|\bwhat (?:date|day|year|month|time)\b|\bhow long\b|\bhow many (?:day|week|month|year)s\b")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _SPOKEN = re.compile(r"([A-Z][\w'’-]*(?: [A-Z][\w'’.-]*){0,2}|user|assistant|human|ai|bot): ")
 _NAME = re.compile(r"[^\W\d_][\w'’-]*")
@@ -19,7 +20,12 @@ def speaker(source: str | None, text: str) -> frozenset[str]:
     if source is None:
         found = _SPOKEN.match(text)
         source = found[1] if found else ""
-    return frozenset(word.casefold() for word in _NAME.findall(source[:_LONGEST]))
+    return _words(source[:_LONGEST])
+
+
+@lru_cache(maxsize=1024)
+def _words(name: str) -> frozenset[str]:
+    return frozenset(word.casefold() for word in _NAME.findall(name))
 
 
 def is_question(text: str) -> bool:

@@ -307,6 +307,10 @@ def decode(row: Row) -> Memory:
     )
 
 
+def seq_of(row: Row) -> int:
+    return int(row[0])
+
+
 def id_of(row: Row) -> str:
     return str(row[1])
 
