@@ -38,6 +38,9 @@ class Request:
     k: int
     max_tokens: int | None
     threshold: float
+    """Relevance that the best memory must have."""
+    company: float
+    """Relevance that the others must have."""
     order: Order
     now: int
     selection: Selection
@@ -62,7 +65,7 @@ class Chooser:
 
 def chooser(request: Request, probe: Probe, background: Background) -> Chooser:
     """The chooser for a request."""
-    return Chooser(background, probe.terms, request.threshold, max(_SPARE * request.k, _CLOSER))
+    return Chooser(background, probe.terms, request.company, max(_SPARE * request.k, _CLOSER))
 
 
 def roll_call(names: tuple[str, ...], generation: int) -> Probe:
@@ -175,10 +178,12 @@ def assemble(request: Request, found: Found, judgement: rank.Judgement) -> Recal
 
 
 def _best(found: Found, judgement: rank.Judgement, request: Request) -> list[tuple[int, int]]:
-    """The rows that may be shown, each with its place among the candidates."""
+    """The rows that may be shown, each with its place among the candidates: none if the best is not good enough."""
+    if not (judgement.relevance[found.positions] >= request.threshold).any():
+        return []
     order = np.argsort(-judgement.evidence[found.positions], kind="stable")[: max(_SPARE * request.k, 20)]
     places = zip(order.tolist(), found.positions[order].tolist(), strict=True)
-    return [(i, at) for i, at in places if judgement.relevance[at] >= request.threshold]
+    return [(i, at) for i, at in places if judgement.relevance[at] >= request.company]
 
 
 def _factors(row: Row, evidence: float, uses: dict[str, Row], now: int) -> tuple[float, float, float]:

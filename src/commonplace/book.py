@@ -182,6 +182,7 @@ class Book:
             k=checks.count(k, "k", least=1, most=1_000),
             max_tokens=None if max_tokens is None else checks.count(max_tokens, "max_tokens"),
             threshold=rank.THRESHOLD if threshold is None else checks.share(threshold, "threshold"),
+            company=rank.COMPANY if threshold is None else threshold,
             order=checks.order(order),
             now=now,
             selection=selection,

@@ -12,10 +12,12 @@ from commonplace.recall.background import Background
 from commonplace.recall.types import Candidates, Floats, Ints
 
 THRESHOLD = 0.2
-"""Relevance below which a memory is not recalled, unless the caller says otherwise."""
+"""Relevance below which nothing is recalled, unless the caller says otherwise."""
+COMPANY = 0.06
+"""Relevance that is enough for a memory beside one that passes: where one bears on a question, more do."""
 
 # Log-odds of relevance, fitted by bench/calibrate.py on books of 1 to 680 memories.
-BIAS = -3.7
+BIAS = -3.4
 MEANING = 0.60
 """For each deviation of the cosine above that of unrelated text."""
 WORDS = 11.8
