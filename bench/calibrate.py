@@ -3,7 +3,8 @@
     python bench/calibrate.py DATA [--embedder SPEC] [--fit]
 
 DATA is a folder with locomo.json, longmemeval.json and beam100k.json. Everything goes through the library's own
-functions, with an exact in-memory index in the store's place. Printed are the quality of the ranking beside BM25
+functions, with an exact in-memory index in the store's place. What is measured is the first judgement, of words and
+meaning alone: bench/quality.py measures the whole of recall. Printed are the quality of the ranking beside BM25
 alone, vectors alone and their reciprocal ranks; then, at the default threshold and for books of every size, how
 many answerable questions keep the evidence that they would get without a threshold, and how many questions of
 other books (near: of the same set; far: of another set) get anything at all.

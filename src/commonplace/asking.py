@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from commonplace.recall import analyze, pack, rank, receipt, verdict, weigh
+from commonplace.embed.base import Embedder, WordMatcher
+from commonplace.recall import analyze, closely, pack, question, rank, receipt, speech, verdict, weigh
 from commonplace.recall.background import Background
 from commonplace.recall.distinct import ALIKE, distinct
-from commonplace.recall.types import Candidates, Floats, Part, Probe
+from commonplace.recall.types import Candidates, Floats, Ints, Part, Probe
 from commonplace.store import memories, trace
 from commonplace.store.base import Found, Row
 from commonplace.store.conditions import Selection
@@ -19,6 +21,12 @@ from commonplace.values import KINDS, Hit, Order, Recall, Score
 
 _SPARE = 2
 """Fetch this many times k, so that duplicates and rows that a filter refuses leave enough."""
+_CLOSER = 100
+"""Candidates that are looked at closely, with their texts."""
+_CLOSEST = 40
+"""Of these, the ones whose words are compared one by one."""
+_MOST_ADDED = 8.0
+"""Log-odds that a close look can hardly add: what is further below the threshold is not fetched."""
 _FEW_WORDS = 3
 _UNRATED: Row = ("", 0, 0, 0)
 
@@ -31,6 +39,9 @@ class Request:
     k: int
     max_tokens: int | None
     threshold: float
+    """Relevance that the best memory must have."""
+    company: float
+    """Relevance that the others must have."""
     order: Order
     now: int
     selection: Selection
@@ -49,21 +60,32 @@ class Chooser:
     def __call__(self, candidates: Candidates) -> npt.NDArray[np.intp]:
         self.judgement = rank.judge(candidates, self.background, self.terms)
         order = np.argsort(-self.judgement.evidence, kind="stable")[: self.most]
-        return order[self.judgement.relevance[order] >= self.threshold]
+        reachable = rank.probability(self.judgement.evidence[order] + np.float32(_MOST_ADDED))
+        return order[reachable >= self.threshold]
 
 
 def chooser(request: Request, probe: Probe, background: Background) -> Chooser:
     """The chooser for a request."""
-    return Chooser(background, probe.terms, request.threshold, max(_SPARE * request.k, 20))
+    return Chooser(background, probe.terms, request.company, max(_SPARE * request.k, _CLOSER))
 
 
-def probe(request: Request, vector: Floats | None, generation: int, *, depth: int) -> Probe:
-    """The question as both indexes understand it."""
+def roll_call(names: Sequence[str]) -> tuple[int, ...]:
+    """Give the terms that stand in a memory which somebody of each name has spoken."""
+    return tuple(map(trace.speaker_hash, names))
+
+
+def present(names: Sequence[str], heard: Ints) -> frozenset[str]:
+    """Those of the names that answered a roll call, by how often each was heard."""
+    return frozenset(name for name, times in zip(names, heard.tolist(), strict=True) if times)
+
+
+def probe(request: Request, about: str, vector: Floats | None, generation: int, *, depth: int) -> Probe:
+    """The question as both indexes understand it; `about` is what it asks for, less who is to have said it."""
     selection = request.selection
     past = selection.as_of is not None
     return Probe(
         vector=vector,
-        terms=analyze.query_terms(request.query),
+        terms=analyze.query_terms(about),
         depth=max(depth, 2 * request.k),
         generation=generation,
         # Of the past, the rows alone know what had ended by then.
@@ -90,13 +112,45 @@ def _hashed(selection: Selection) -> tuple[tuple[Part, tuple[int, ...]], ...]:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What is asked for, and of whom."""
+
+    question: question.Question
+    named: frozenset[str]
+    """Words of speakers' names that the question holds."""
+    about: str
+
+
+def closer(asked: Asked, found: Found, judgement: rank.Judgement, embedder: Embedder) -> rank.Judgement:
+    """The judgement after a close look at the rows that were fetched."""
+    told = [_told(row) for row in found.rows]
+    spoken = closely.speakers(asked.question, asked.named, told)
+    added = spoken + closely.moments(asked.question, told) + closely.ages(told, judgement.words[found.positions])
+    best = np.argsort(-(judgement.evidence[found.positions] + added), kind="stable")[:_CLOSEST]
+    texts = [memories.text_of(found.rows[i]) for i in best.tolist()]
+    added += closely.shapeless(asked.question)
+    added[best] += closely.shape(asked.question, texts)
+    if isinstance(embedder, WordMatcher):
+        affinity = embedder.affinity(question.informative(asked.about), texts)
+        at = found.positions[best]
+        added[best] += closely.likeness(affinity, judgement.share[at], judgement.meaning[at])
+    added += closely.doubt(judgement.evidence[found.positions] + added - spoken, spoken, told)
+    return rank.closer(judgement, found.positions, added)
+
+
+def _told(row: Row) -> closely.Told:
+    text = memories.text_of(row)
+    speaker = speech.speaker(memories.source_of(row), text)
+    return closely.Told(text=text, speaker=speaker, said_at=memories.said_at(row), seq=memories.seq_of(row))
+
+
 def assemble(request: Request, found: Found, judgement: rank.Judgement) -> Recall:
     """The answer from the rows that were fetched: weighed, without repeats, within the budget."""
-    evidence = judgement.evidence[found.positions].tolist()
-    relevance = judgement.relevance[found.positions].tolist()
-    factors = [_factors(row, evidence[i], found.uses, request.now) for i, row in enumerate(found.rows)]
-    scores = [weigh.score(relevance[i], *each) for i, each in enumerate(factors)]
-    ranked = sorted(range(len(scores)), key=lambda i: (-scores[i], memories.id_of(found.rows[i])))
+    best = _best(found, judgement, request)
+    factors = {i: _factors(found.rows[i], float(judgement.evidence[at]), found.uses, request.now) for i, at in best}
+    scores = {i: weigh.score(float(judgement.relevance[at]), *factors[i]) for i, at in best}
+    ranked = sorted(scores, key=lambda i: (-scores[i], memories.id_of(found.rows[i])))
     shown, avoid = _apart(found, _without_repeats(found, ranked), request)
     hits = [
         Hit(
@@ -115,6 +169,15 @@ def assemble(request: Request, found: Found, judgement: rank.Judgement) -> Recal
         coverage=verdict.coverage(found.candidates, judgement, request.threshold),
         receipt=receipt.make([hit.memory.id for hit in (*packed.hits, *packed.avoid)]),
     )
+
+
+def _best(found: Found, judgement: rank.Judgement, request: Request) -> list[tuple[int, int]]:
+    """The rows that may be shown, each with its place among the candidates: none if the best is not good enough."""
+    if not (judgement.relevance[found.positions] >= request.threshold).any():
+        return []
+    order = np.argsort(-judgement.evidence[found.positions], kind="stable")[: max(_SPARE * request.k, 20)]
+    places = zip(order.tolist(), found.positions[order].tolist(), strict=True)
+    return [(i, at) for i, at in places if judgement.relevance[at] >= request.company]
 
 
 def _factors(row: Row, evidence: float, uses: dict[str, Row], now: int) -> tuple[float, float, float]:

@@ -15,7 +15,7 @@ from commonplace.canvas import Canvas
 from commonplace.core import Core, Place
 from commonplace.errors import InvalidInput, NotFound
 from commonplace.kv import KeyValue
-from commonplace.recall import rank, receipt
+from commonplace.recall import question, rank, receipt
 from commonplace.recall.types import Floats
 from commonplace.store import entries, files, memories, messages, spaces
 from commonplace.store.conditions import Selection, compile_where, is_plain
@@ -182,25 +182,36 @@ class Book:
             k=checks.count(k, "k", least=1, most=1_000),
             max_tokens=None if max_tokens is None else checks.count(max_tokens, "max_tokens"),
             threshold=rank.THRESHOLD if threshold is None else checks.share(threshold, "threshold"),
+            company=rank.COMPANY if threshold is None else threshold,
             order=checks.order(order),
             now=now,
             selection=selection,
         )
         identity = self._core.identity()
+        space = self._place.find()
+        where = compile_where(self._store.dialect, space, selection, now=now)
+        asked = self._asked(request.query, space)
         probe = asking.probe(
-            request, self._query_vector(query, vector), identity.generation, depth=self._settings.candidates
+            request,
+            asked.about,
+            self._query_vector(asked.about, vector),
+            identity.generation,
+            depth=self._settings.candidates,
         )
         chooser = asking.chooser(request, probe, identity.background)
-        space = self._place.find()
-        found = self._store.search(
-            space,
-            probe,
-            compile_where(self._store.dialect, space, selection, now=now),
-            chooser,
-            narrow=not is_plain(selection),
-            as_of=selection.as_of,
-        )
-        return asking.assemble(request, found, chooser.judgement)
+        found = self._store.search(space, probe, where, chooser, narrow=not is_plain(selection), as_of=selection.as_of)
+        judgement = asking.closer(asked, found, chooser.judgement, self._core.embedder)
+        return asking.assemble(request, found, judgement)
+
+    def _asked(self, query: str, space: int) -> asking.Asked:
+        """The question as it is read here: names in it are speakers' if somebody of that name has spoken."""
+        read = question.read(query)
+        named: frozenset[str] = frozenset()
+        if read.names:
+            calls = asking.roll_call(read.names)
+            heard = self._store.frequencies(space, calls, self._core.identity().generation)
+            named = asking.present(read.names, heard)
+        return asking.Asked(question=read, named=named, about=question.without(query, named))
 
     def get(self, id: str, *, version: int | None = None) -> Memory:
         """The memory as it stands, or as it was at a version; NotFound if there is none."""

@@ -123,7 +123,7 @@ def record(draft: Draft, made: Body, *, settings: Settings, now: int) -> Record:
         created_at=now,
         expires_at=times.until(now, draft.ttl),
         vector=None,
-        terms=trace.terms(made.text, tags),
+        terms=trace.terms(made.text, tags, draft.source),
         reason=None if draft.reason is None else checks.text(draft.reason, "reason", limit=10_000),
         supersedes=_superseded(draft),
     )

@@ -195,7 +195,7 @@ def _read_memory(core: Core, record: Mapping[str, Any]) -> _Version:
         superseded_by=checks.optional_name(record["superseded_by"], "superseded_by"),
         reason=None if record["reason"] is None else checks.text(record["reason"], "reason", limit=10_000),
         vector=None,
-        terms=trace.terms(made.text, tags),
+        terms=trace.terms(made.text, tags, record["source"]),
     )
     return _Version(
         record=restored,

@@ -69,11 +69,11 @@ def _gather(store: Store, embedder: Embedder, goal: str, batch: int, progress: P
 
 
 def _embed_batch(store: Store, embedder: Embedder, goal: str, rows: list[Row]) -> None:
-    texts = [text for _, _, text, _ in rows if text.strip()]
+    texts = [text for _, _, text, _, _ in rows if text.strip()]
     vectors = iter(trace.halves(drafts.embed(embedder, texts)))
     new = [
-        (seq, space, next(vectors) if text.strip() else None, trace.terms(text, json.loads(tags)))
-        for seq, space, text, tags in rows
+        (seq, space, next(vectors) if text.strip() else None, trace.terms(text, json.loads(tags), source))
+        for seq, space, text, tags, source in rows
     ]
     store.write(lambda tx: traces.keep_reembedded(tx, goal, new), None)
 

@@ -84,8 +84,8 @@ def _changed(core: Core, memory: Memory, before: memories.Record, change: Change
         said_at=before.said_at if change.said_at is ... else times.to_micros(change.said_at),
         expires_at=before.expires_at if change.ttl is ... else times.until(now, change.ttl),
         reason=None if change.reason is None else checks.text(change.reason, "reason", limit=10_000),
-        terms=trace.terms(after.text, tags),
     )
+    after = replace(after, terms=trace.terms(after.text, tags, after.source))
     if change.vector is not ...:
         (vector,) = trace.halves(checks.vector(change.vector, core.identity().dimension)[None, :])
         return replace(after, vector=vector)

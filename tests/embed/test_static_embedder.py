@@ -165,3 +165,17 @@ def test_a_vocabulary_that_cannot_be_right_is_refused(folder: Path, text: str, w
     (folder / "vocab.txt").write_text(text)
     with pytest.raises(EmbedderUnavailable, match=words):
         StaticEmbedder(folder)
+
+
+def test_affinity_is_how_close_a_texts_words_come_to_those_asked_for() -> None:
+    embedder = StaticEmbedder()
+    same, close, far, empty = embedder.affinity(
+        ["movie"], ["We saw the movie twice", "We saw the film twice", "The boiler needs repair", ""]
+    ).tolist()
+    assert same == pytest.approx(1, abs=1e-3)
+    assert same > close > far > empty == 0
+
+
+def test_affinity_without_words_is_nothing() -> None:
+    assert StaticEmbedder().affinity([], ["Anything"]).tolist() == [0]
+    assert StaticEmbedder().affinity(["anything"], []).tolist() == []

@@ -12,7 +12,7 @@ from tests.recall.making import candidates
 def judged(*relevance: float) -> Judgement:
     nothing = np.zeros(len(relevance), np.float32)
     return Judgement(
-        meaning=nothing, words=nothing, bm25=nothing, evidence=nothing, relevance=np.array(relevance, np.float32)
+        meaning=nothing, words=nothing, share=nothing, evidence=nothing, relevance=np.array(relevance, np.float32)
     )
 
 

@@ -32,3 +32,11 @@ class Embedder(Protocol):
 
     def embed_query(self, text: str) -> Vectors:
         """Embed one question."""
+
+
+@runtime_checkable
+class WordMatcher(Protocol):
+    """An embedder that knows words apart from texts; what it tells is used in ranking, and never required."""
+
+    def affinity(self, words: Sequence[str], texts: Sequence[str]) -> Vectors:
+        """For each text, how close its words come to each of these words, averaged: about 0 to 1."""

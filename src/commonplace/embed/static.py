@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from commonplace.embed.base import Vectors
 from commonplace.embed.folder import ModelFolder, damaged
@@ -22,6 +23,8 @@ DEFAULT: Final = Path(__file__).parent / "weights" / "potion-base-8M"
 """The model that commonplace brings along."""
 
 _BATCH_TOKENS: Final = 16_384  # 16 MB of float32 at 256 dimensions
+_MOST_CHUNKS: Final = 100_000
+_LONGEST_CHUNK: Final = 40
 _SMALLEST_LENGTH: Final = np.float32(1e-12)
 
 
@@ -43,6 +46,7 @@ class StaticEmbedder:
         if not np.isfinite(self._scales).all():
             raise damaged(folder.path / "scales.npy", "it holds a number that is not finite")
         self._tokenizer = WordPiece(vocabulary)
+        self._chunks: dict[str, tuple[int, ...]] = {}
 
     def __repr__(self) -> str:
         return f"StaticEmbedder(name={self.name!r}, version={self.version!r}, dimension={self.dimension})"
@@ -83,6 +87,54 @@ class StaticEmbedder:
         vector: Vectors = self._scales[ids] @ self._rows[ids].astype(np.float32)
         vector /= max(np.sqrt(vector @ vector), _SMALLEST_LENGTH)
         return vector
+
+    def affinity(self, words: Sequence[str], texts: Sequence[str]) -> Vectors:
+        """For each text, the cosine of each word with the closest word in it, averaged by the words' weights."""
+        asked = list(dict.fromkeys(chain.from_iterable(self._tokens(list(words)))))
+        held = [list(chain.from_iterable(self._tokens(text.split()))) for text in texts]
+        counts = np.fromiter(map(len, held), np.intp, len(held))
+        filled = np.flatnonzero(counts)
+        out = np.zeros(len(texts), np.float32)
+        if not asked or not len(filled):
+            return out
+        ids = np.fromiter(chain.from_iterable(held), np.intp, int(counts.sum()))
+        weights, closeness = self._closeness(asked, ids)
+        best = np.maximum.reduceat(closeness, (np.cumsum(counts) - counts)[filled], axis=1)
+        out[filled] = weights @ best / weights.sum()
+        return out
+
+    def _tokens(self, chunks: list[str]) -> list[tuple[int, ...]]:
+        """The tokens of each piece of text that stands between spaces; pieces repeat, so most are known."""
+        found = list(map(self._chunks.get, chunks[: self._max_tokens]))
+        if None in found:
+            known = zip(found, chunks, strict=False)
+            return [self._learned(chunk) if ids is None else ids for ids, chunk in known]
+        return found  # type: ignore[return-value]  # none of them is None
+
+    def _learned(self, chunk: str) -> tuple[int, ...]:
+        ids = tuple(self._tokenizer.encode(chunk, self._max_tokens))
+        if len(chunk) <= _LONGEST_CHUNK:
+            if len(self._chunks) >= _MOST_CHUNKS:
+                self._chunks.clear()
+            self._chunks[chunk] = ids
+        return ids
+
+    def _closeness(self, asked: list[int], ids: npt.NDArray[np.intp]) -> tuple[Vectors, Vectors]:
+        """The weight of each asked token, and its cosine with each of the ids."""
+        rows = self._rows[asked].astype(np.float32)
+        lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+        present = np.zeros(len(self._rows), np.bool_)
+        present[ids] = True
+        # Each token once, however often the texts repeat it.
+        distinct = np.flatnonzero(present)
+        others = self._rows[distinct].astype(np.float32)
+        norms = np.sqrt(np.einsum("ij,ij->i", others, others))
+        cosines = (rows / np.maximum(lengths, _SMALLEST_LENGTH)[:, np.newaxis]) @ others.T
+        cosines /= np.maximum(norms, _SMALLEST_LENGTH)
+        place = np.zeros(len(self._rows), np.intp)
+        place[distinct] = np.arange(len(distinct))
+        weights: Vectors = lengths * self._scales[asked]
+        return weights, cosines[:, place[ids]]
 
     def _pool(self, batch: list[list[int]], out: Vectors) -> None:
         """Write each text's sum of rows, brought to length 1, into `out`: a mean has the same direction."""

@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from commonplace.recall import analyze, words
+from commonplace.recall import analyze, context, words
 from commonplace.recall.background import Background
-from commonplace.recall.types import Candidates, Floats
+from commonplace.recall.types import Candidates, Floats, Ints
 
 THRESHOLD = 0.2
-"""Relevance below which a memory is not recalled, unless the caller says otherwise."""
+"""Relevance below which nothing is recalled, unless the caller says otherwise."""
+COMPANY = 0.06
+"""Relevance that is enough for a memory beside one that passes: where one bears on a question, more do."""
 
 # Log-odds of relevance, fitted by bench/calibrate.py on books of 1 to 680 memories.
-BIAS = -4.0
-MEANING = 0.85
+BIAS = -3.4
+MEANING = 0.60
 """For each deviation of the cosine above that of unrelated text."""
-WORDS = 14.0
+WORDS = 11.8
 """For all the question's words held, by BM25's share."""
-CROWD = -0.55
+CROWD = -0.44
 """For each e-fold of memories searched: the more there are, the better the best of the unrelated looks."""
-UNHEARD = -2.5
+UNHEARD = -4.6
 """For a question of words that the space never heard, once the space is large enough for that to tell."""
 LARGE = 200.0
 """Memories from which a space is more large than small."""
-BLIND = 3.0
+BLIND = 4.0
 """The meaning that is assumed of whatever holds one of the words, when there is no vector to compare."""
 
 CERTAIN = 60.0
@@ -39,9 +41,10 @@ class Judgement:
 
     meaning: Floats
     """Deviations by which the cosine exceeds that of unrelated text; 0 without a vector."""
+    share: Floats
+    """BM25 as a share of the most that any text could get for this question, 0 to 1."""
     words: Floats
     """Share of the weight of the question's words that the candidate holds, 0 to 1."""
-    bm25: Floats
     evidence: Floats
     """Log-odds of `relevance`: what hits are ordered by, since certainties all look alike as probabilities."""
     relevance: Floats
@@ -53,7 +56,7 @@ def judge(
     background: Background,
     terms: Sequence[int] = (),
 ) -> Judgement:
-    """Judge every candidate by itself: the rest of the list changes nothing.
+    """Judge every candidate by its words, its meaning, and what stands around it in its session.
 
     `terms` are the question's, in the order of the candidates' counts: with them, words that are common
     everywhere count less.
@@ -61,15 +64,39 @@ def judge(
     common = analyze.common(terms) if len(terms) == candidates.counts.shape[1] else None
     wording = words.score(candidates, common)
     meaning = _meaning(candidates, background)
-    evidence = _standing(candidates, common) + WORDS * wording.share
+    evidence = _standing(candidates, common) + WORDS * wording.share + _lent(candidates, wording, common)
     if candidates.cosines.any():
         evidence += MEANING * meaning
     else:
         evidence = np.where(wording.share > 0, evidence + MEANING * BLIND, -CERTAIN)
         meaning = np.zeros_like(meaning)
     evidence = np.clip(evidence, -CERTAIN, CERTAIN).astype(np.float32)
-    relevance = (1.0 / (1.0 + np.exp(-evidence))).astype(np.float32)
-    return Judgement(meaning=meaning, words=wording.coverage, bm25=wording.bm25, evidence=evidence, relevance=relevance)
+    return Judgement(
+        meaning=meaning,
+        share=wording.share,
+        words=wording.coverage,
+        evidence=evidence,
+        relevance=probability(evidence),
+    )
+
+
+def closer(judgement: Judgement, positions: Ints, added: Floats) -> Judgement:
+    """Add what a closer look at some candidates found; whatever was not looked at is out."""
+    evidence = np.full_like(judgement.evidence, -CERTAIN)
+    evidence[positions] = np.clip(judgement.evidence[positions] + added, -CERTAIN, CERTAIN)
+    return replace(judgement, evidence=evidence, relevance=probability(evidence))
+
+
+def probability(evidence: Floats) -> Floats:
+    """Turn log-odds into probabilities."""
+    return (1.0 / (1.0 + np.exp(-evidence))).astype(np.float32)
+
+
+def _lent(candidates: Candidates, wording: words.Wording, common: words.Bools | None) -> Floats:
+    if wording.held is None:
+        return np.zeros(len(candidates.seqs), np.float32)
+    rarity = words.weights(candidates.frequencies, candidates.population, common)
+    return context.lent(candidates, wording.held, rarity)
 
 
 def _meaning(candidates: Candidates, background: Background) -> Floats:

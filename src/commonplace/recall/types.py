@@ -54,3 +54,6 @@ class Candidates:
     """How many memories the space holds."""
     searched: int
     """How many of them the search was about, after everything that narrowed it."""
+    sessions: Ints | None = None
+    """Hash of each candidate's session, 0 for none. Where there are sessions, the candidates' neighbours in them
+    (see `context.REACH`) are candidates too. None when the engine does not tell."""

@@ -37,6 +37,8 @@ class Wording:
     """Share of the weight of the question's words that the candidate holds, 0 to 1."""
     share: Floats
     """BM25 as a share of the most that any text could get for this question, 0 to 1."""
+    held: Floats | None = None
+    """How far each candidate holds each word, 0 to 1; None for a question without words."""
 
 
 def weights(frequencies: Ints, population: int, common: Bools | None = None) -> Floats:
@@ -67,4 +69,5 @@ def score(candidates: Candidates, common: Bools | None = None) -> Wording:
     saturated = counts * np.float32(K1 + 1.0) / (counts + damping(candidates.lengths)[:, np.newaxis])
     bm25: Floats = saturated @ rarity
     coverage: Floats = (counts > 0) @ rarity / total
-    return Wording(bm25=bm25, coverage=coverage, share=bm25 / (total * np.float32(K1 + 1.0)))
+    most = np.float32(K1 + 1.0)
+    return Wording(bm25=bm25, coverage=coverage, share=bm25 / (total * most), held=saturated / most)

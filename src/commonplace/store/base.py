@@ -173,6 +173,9 @@ class Store(Protocol):
         `where` is checked exactly on each row; `narrow` says that it is worth searching only its rows.
         """
 
+    def frequencies(self, space: int, terms: Sequence[int], generation: int) -> Ints:
+        """In how many of the memories that recall sees each of these terms stands."""
+
     def scrub(self, space: int) -> None:
         """Remove what is kept beside the rows of memories that were just forgotten: logs, derived files."""
 

@@ -306,8 +306,17 @@ def decode(row: Row) -> Memory:
     )
 
 
+def seq_of(row: Row) -> int:
+    return int(row[0])
+
+
 def id_of(row: Row) -> str:
     return str(row[1])
+
+
+def source_of(row: Row) -> str | None:
+    source: str | None = row[12]
+    return source
 
 
 def kind_of(row: Row) -> Kind:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from commonplace.recall.analyze import common
+from commonplace.recall.context import REACH
 from commonplace.recall.types import Candidates, Floats, Ints, Probe
 from commonplace.recall.words import K1, damping, weights
 from commonplace.settings import Settings
@@ -76,20 +77,30 @@ class View:
         A `graph` finds the closest of a large space, unless the search is narrowed: then a scan is exact and cheaper.
         """
         postings = [list(self.postings.find(term)) for term in probe.terms]
-        frequencies = [sum(int(np.count_nonzero(self.current[d])) for d, _ in found) for found in postings]
+        frequencies = self._counted(postings)
         admitted = self._admitted(probe, allowed)
         wide = not (probe.kinds or probe.within or probe.labels or allowed is not None)
         closest = self._by_graph(probe, admitted, graph) if graph and wide else self._by_meaning(probe, admitted)
-        chosen = np.union1d(closest, self._by_words(probe, admitted, postings, frequencies))
+        best = np.union1d(closest, self._by_words(probe, admitted, postings, frequencies))
+        chosen = self._with_neighbours(best, admitted)
         return Candidates(
             seqs=self.seqs.array[chosen],
             cosines=self.vectors.cosines(chosen, probe.vector),
             counts=_counts(postings, chosen, self.seqs.count),
             lengths=self.lengths.array[chosen],
-            frequencies=np.array(frequencies, np.int64),
+            frequencies=frequencies,
             population=self.population,
             searched=self.population if admitted is None else int(np.count_nonzero(admitted)),
+            sessions=self.heads.array["session"][chosen].astype(np.int64),
         )
+
+    def frequencies(self, terms: Sequence[int]) -> Ints:
+        """In how many of the current documents each term stands."""
+        return self._counted([list(self.postings.find(term)) for term in terms])
+
+    def _counted(self, postings: list[Found]) -> Ints:
+        counted = [sum(int(np.count_nonzero(self.current[d])) for d, _ in found) for found in postings]
+        return np.array(counted, np.int64)
 
     def rows(self, seqs: Ints) -> Floats:
         """The vectors of these documents."""
@@ -126,6 +137,21 @@ class View:
         members[_positions(self.seqs.array, allowed)] = True
         return members
 
+    def _with_neighbours(self, best: Ints, admitted: Mask | None) -> Ints:
+        """These documents and those that stand just before and after them in their sessions."""
+        sessions = self.heads.array["session"]
+        if not len(best) or not sessions[best].any():
+            return best
+        best_sessions, found = sessions[best], [best]
+        # What has ended stands between nobody: how long it stays in the view depends on when that was loaded.
+        standing = np.flatnonzero(self.alive)
+        places = standing.searchsorted(best)
+        for step in (*range(-REACH, 0), *range(1, REACH + 1)):
+            near = standing[np.clip(places + step, 0, len(standing) - 1)]
+            there = (sessions[near] == best_sessions) & (best_sessions != 0)
+            found.append(near[there & self.current[near] if admitted is None else there & admitted[near]])
+        return np.unique(np.concatenate(found))
+
     def _by_meaning(self, probe: Probe, admitted: Mask | None) -> Ints:
         if probe.vector is None:
             return np.empty(0, np.int64)
@@ -149,9 +175,9 @@ class View:
         best = _best(self.vectors.scan(probe.vector, later), probe.depth)
         return np.concatenate([near, later[best]])
 
-    def _by_words(self, probe: Probe, admitted: Mask | None, postings: list[Found], frequencies: list[int]) -> Ints:
+    def _by_words(self, probe: Probe, admitted: Mask | None, postings: list[Found], frequencies: Ints) -> Ints:
         scores = np.zeros(self.seqs.count, np.float32)
-        rarity = weights(np.array(frequencies, np.int64), self.population, common(probe.terms))
+        rarity = weights(frequencies, self.population, common(probe.terms))
         for found, weight in zip(postings, rarity, strict=True):
             for documents, counts in found:
                 damped = damping(self.lengths.array[documents])

@@ -188,7 +188,7 @@ def _tags(row: Row) -> list[str]:
 
 
 def _terms(row: Row) -> bytes:
-    return trace.terms(memories.text_of(row), _tags(row))
+    return trace.terms(memories.text_of(row), _tags(row), memories.source_of(row))
 
 
 def _insert(tx: Tx, space: int, records: Sequence[Record]) -> int:

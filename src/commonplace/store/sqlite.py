@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 import apsw
 
 from commonplace.errors import BookTooNew, CommonplaceError, InvalidInput, StoreClosed, StoreError
-from commonplace.recall.types import Probe
+from commonplace.recall.types import Ints, Probe
 from commonplace.settings import Settings
 from commonplace.store import memories, schema, verify
 from commonplace.store.base import Choose, Found, Tx, Where
@@ -224,6 +224,13 @@ class SqliteStore:
                 positions, rows, uses = memories.fetch(tx, candidates.seqs, picked, where)
                 vectors = view.rows(candidates.seqs[positions])
                 return Found(candidates=candidates, positions=positions, rows=rows, uses=uses, vectors=vectors)
+
+    def frequencies(self, space: int, terms: Sequence[int], generation: int) -> Ints:
+        while True:
+            with self._snapshot() as tx:
+                view = self._mirrors.view(tx, space, None, generation)
+                if view is not None:
+                    return view.frequencies(terms)
 
     # -- keeping ---------------------------------------------------------------------------------
 

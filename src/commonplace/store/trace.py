@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from commonplace.recall.analyze import encode
+from commonplace.recall.speech import speaker
 from commonplace.values import KINDS, Kind, Scope
 
 FOREVER = np.iinfo(np.int64).max
@@ -37,6 +38,12 @@ def head(*, kind: Kind, scope: Scope, expires_at: int | None, closed: bool) -> b
     )
 
 
+def session_of(head: bytes) -> int:
+    """The session's number in a packed head."""
+    session: int = _HEAD.unpack(head)[4]
+    return session
+
+
 def name_hash(name: str | None) -> int:
     """A number for a user, agent or session; 0 for none. A collision only costs a row that SQL then refuses."""
     return 0 if name is None else zlib.crc32(name.encode()) or 1
@@ -47,12 +54,17 @@ def tag_hash(tag: str) -> int:
     return zlib.crc32(b"\0tag\0" + tag.encode())
 
 
-def terms(text: str, tags: Sequence[str]) -> bytes:
-    """Words with their counts, and tags with a count of zero, so that they narrow and never score."""
+def speaker_hash(word: str) -> int:
+    """A number for a word of a speaker's name, kept among the words like a tag."""
+    return zlib.crc32(b"\0by\0" + word.encode())
+
+
+def terms(text: str, tags: Sequence[str], source: str | None = None) -> bytes:
+    """Words with their counts; tags and who spoke with a count of zero, so that they narrow and never score."""
     words = encode(text)
     n = len(words) // 5
-    labels = struct.pack(f"<{len(tags)}I", *map(tag_hash, tags))
-    return words[: 4 * n] + labels + words[4 * n :] + bytes(len(tags))
+    labels = [*map(tag_hash, tags), *map(speaker_hash, sorted(speaker(source, text)))]
+    return words[: 4 * n] + struct.pack(f"<{len(labels)}I", *labels) + words[4 * n :] + bytes(len(labels))
 
 
 def halves(vectors: npt.NDArray[np.float32]) -> list[bytes]:

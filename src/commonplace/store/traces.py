@@ -33,9 +33,9 @@ def reembedding_progress(tx: Tx) -> tuple[int, int]:
 
 
 def not_reembedded(tx: Tx, limit: int) -> list[Row]:
-    """Some of the versions without a new vector: sequence number, space, text, tags as JSON."""
+    """Some of the versions without a new vector: sequence number, space, text, tags as JSON, source."""
     return tx.run(
-        "SELECT m.seq, m.space, m.text, m.tags FROM memory m WHERE NOT EXISTS"
+        "SELECT m.seq, m.space, m.text, m.tags, m.source FROM memory m WHERE NOT EXISTS"
         " (SELECT 1 FROM reembedded r WHERE r.seq = m.seq AND r.space = m.space) ORDER BY m.seq LIMIT :limit",
         {"limit": limit},
     )

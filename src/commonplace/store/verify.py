@@ -67,13 +67,14 @@ def words(tx: Tx) -> list[str]:
     wrong, seq = 0, 0
     while True:
         rows = tx.run(
-            "SELECT m.seq, m.text, m.tags, t.terms FROM memory m JOIN trace t ON t.seq = m.seq AND t.space = m.space"
+            "SELECT m.seq, m.text, m.tags, m.source, t.terms FROM memory m"
+            " JOIN trace t ON t.seq = m.seq AND t.space = m.space"
             " WHERE m.seq > :seq AND m.ended_at IS NULL ORDER BY m.seq LIMIT 1000",
             {"seq": seq},
         )
         if not rows:
             break
-        wrong += sum(terms(text, _tags(tags)) != stored for _, text, tags, stored in rows)
+        wrong += sum(terms(text, _tags(tags), source) != stored for _, text, tags, source, stored in rows)
         seq = rows[-1][0]
     return [f"{wrong:,} memories whose stored words differ from their text: run `commonplace reindex`"] if wrong else []
 

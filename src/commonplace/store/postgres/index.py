@@ -11,10 +11,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from commonplace.recall.analyze import decode
 from commonplace.store.base import Indexed, Row
 from commonplace.store.postgres.types import Half, Numbers
+from commonplace.store.trace import session_of
 
 if TYPE_CHECKING:
     from commonplace.store.postgres.transaction import Transaction
@@ -22,7 +24,8 @@ if TYPE_CHECKING:
 CURRENT, CLOSED, ENDED = 0, 1, 2
 """States of a trace: what recall sees, what a newer memory replaced, what a newer version replaced."""
 
-_ADD = """INSERT INTO trace (space, seq, state, vector, terms) VALUES (:space, :seq, :state, :vector, :terms)"""
+_ADD = """INSERT INTO trace (space, seq, state, session, vector, terms)
+    VALUES (:space, :seq, :state, :session, :vector, :terms)"""
 _POST = """INSERT INTO posting (space, term, seq, count, length, current)
     SELECT :space, p.term, p.seq, p.count, p.length, p.state = 0
     FROM unnest(:terms, :seqs, :counts, :lengths, :states) AS p (term, seq, count, length, state)"""
@@ -56,6 +59,7 @@ class PostgresIndex:
                     "space": space,
                     "seq": each.seq,
                     "state": CLOSED if each.closed else CURRENT,
+                    "session": _signed(session_of(each.head)),
                     "vector": _half(each.vector),
                     "terms": each.terms,
                 }
@@ -131,20 +135,26 @@ class PostgresIndex:
 
     def _drop_postings(self, space: int, documents: Sequence[tuple[int, bytes]]) -> None:
         if documents:
-            held = [decode(terms)[0].astype(np.uint32) for _, terms in documents]
+            held = [posted(terms)[0] for _, terms in documents]
             seqs = np.repeat(np.array([seq for seq, _ in documents], np.int64), list(map(len, held)))
-            terms = Numbers(np.concatenate(held).view(np.int32))
+            terms = Numbers(np.concatenate(held))
             self._tx.run(_UNPOST, {"space": space, "terms": terms, "seqs": Numbers(seqs)})
 
 
-def _postings(seq: int, state: int, terms: bytes) -> tuple[np.ndarray[tuple[int], np.dtype[np.generic]], ...]:
-    """Columns of the postings of one version: words, not tags, whose count is zero."""
+def posted(terms: bytes) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int16]]:
+    """The terms of a version, each once, with their counts: zero for tags and speakers, which are only counted."""
     hashes, counts = decode(terms)
-    words = hashes[counts > 0].view(np.int32)
-    counted = counts[counts > 0].astype(np.int16)
-    n, length = len(words), int(counted.sum())
+    # Words come first, so that one which is a label's number as well keeps its count.
+    distinct, first = np.unique(hashes, return_index=True)
+    return distinct.astype(np.uint32).view(np.int32), counts[first].astype(np.int16)
+
+
+def _postings(seq: int, state: int, terms: bytes) -> tuple[np.ndarray[tuple[int], np.dtype[np.generic]], ...]:
+    """Columns of the postings of one version."""
+    hashes, counted = posted(terms)
+    n, length = len(hashes), int(counted.sum(dtype=np.int64))
     return (
-        words,
+        hashes,
         np.full(n, seq, np.int64),
         counted,
         np.full(n, length, np.int32),
@@ -154,6 +164,11 @@ def _postings(seq: int, state: int, terms: bytes) -> tuple[np.ndarray[tuple[int]
 
 def _half(vector: bytes | None) -> Half | None:
     return None if vector is None else Half(vector)
+
+
+def _signed(number: int) -> int:
+    """A number of 32 bits as PostgreSQL keeps it: it has none without a sign."""
+    return number - (1 << 32) if number >= 1 << 31 else number
 
 
 def _integers(values: Sequence[int]) -> Numbers:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from commonplace.recall.analyze import common
+from commonplace.recall.context import REACH
 from commonplace.recall.types import Candidates, Floats, Ints, Probe
 from commonplace.recall.words import K1, PIVOT, B, weights
 from commonplace.store import memories, trace
@@ -37,9 +38,18 @@ _NEAR = """SELECT t.seq FROM trace t{join} WHERE t.space = :space AND t.vector I
     ORDER BY (t.vector <#> CAST(:half AS halfvec)) + 0 LIMIT :depth"""
 # BM25 as `recall.words` has it; the weight of each word comes with the question.
 _SAID = """SELECT p.seq FROM posting p JOIN unnest(:terms, :weights) AS q (term, weight) ON q.term = p.term{join}
-    WHERE p.space = :space AND p.term = ANY(:terms) AND {where} GROUP BY p.seq
+    WHERE p.space = :space AND p.term = ANY(:terms) AND p.count > 0 AND {where} GROUP BY p.seq
     ORDER BY sum(q.weight * p.count * {gain} / (p.count + {damping})) DESC, p.seq LIMIT :depth"""
-_CANDIDATES = """SELECT t.seq, {cosine}, t.terms FROM trace t WHERE t.space = :space AND t.seq = ANY(ARRAY({chosen}))
+# Whatever stands just before and after the best in their sessions comes along, if it is admitted itself. Each step
+# is a look at the primary key; a candidate without a session takes none.
+_CANDIDATES = f"""WITH best AS MATERIALIZED
+    (SELECT t.seq, t.session FROM trace t WHERE t.space = :space AND t.seq = ANY(ARRAY({{chosen}})))
+    SELECT t.seq, {{cosine}}, t.terms, t.session FROM trace t WHERE t.space = :space AND t.seq = ANY(ARRAY(
+    SELECT b.seq FROM best b UNION SELECT t.seq FROM best b CROSS JOIN LATERAL (
+    (SELECT n.seq, n.session, n.state FROM trace n WHERE n.space = :space AND n.seq < b.seq AND n.state < 2
+    ORDER BY n.seq DESC LIMIT {REACH}) UNION ALL
+    (SELECT n.seq, n.session, n.state FROM trace n WHERE n.space = :space AND n.seq > b.seq AND n.state < 2
+    ORDER BY n.seq LIMIT {REACH})) t WHERE b.session <> 0 AND t.session = b.session AND {{where}}))
     ORDER BY t.seq"""
 _FETCH = f"""SELECT {memories.FROM_M}, t.vector, f.id, f.used, f.ignored, f.wrong, f.last_at FROM memory m
     JOIN trace t ON t.space = m.space AND t.seq = m.seq LEFT JOIN feedback f ON f.space = m.space AND f.id = m.id
@@ -62,6 +72,8 @@ class _Admitted:
     join: str = ""
     near: str = "t.state = 0"
     said: str = "p.current"
+    beside: str = "t.state = 0"
+    """A condition on a trace that may not join anything."""
     params: Mapping[str, object] = field(default_factory=dict)
     searched: int | None = None
     """How many there are; None if it is everything that recall sees."""
@@ -81,7 +93,7 @@ def search(
 ) -> Found:
     """Find candidates, let `choose` pick, and fetch what it picked."""
     state = tx.send(_STATE, {"space": space, "now": probe.now, "graph": graph_name(space)})
-    frequencies = _frequencies(tx, space, probe)
+    frequencies = count_terms(tx, space, probe.terms)
     ((generation, dimension, population, expiring, ready),) = state.fetchall()
     ensure_generation(int(generation), probe.generation)
     if as_of is not None:
@@ -94,12 +106,13 @@ def search(
     return _fetched(tx, candidates, choose, where)
 
 
-def _frequencies(tx: Transaction, space: int, probe: Probe) -> Ints:
-    """In how many memories each word of the question stands."""
-    if not probe.terms:
+def count_terms(tx: Transaction, space: int, terms: Sequence[int]) -> Ints:
+    """In how many of the memories that recall sees each term stands."""
+    if not terms:
         return _EMPTY
-    found: dict[int, int] = dict(tx.run(_FREQUENCIES, {"space": space, "terms": _terms(probe)}))
-    return np.array([found.get(term, 0) for term in _signed(probe).tolist()], np.int64)
+    signed = _signed(terms)
+    found: dict[int, int] = dict(tx.run(_FREQUENCIES, {"space": space, "terms": Numbers(signed)}))
+    return np.array([found.get(term, 0) for term in signed.tolist()], np.int64)
 
 
 def _admitted(tx: Transaction, probe: Probe, where: Where, *, narrow: bool) -> _Admitted:
@@ -109,11 +122,14 @@ def _admitted(tx: Transaction, probe: Probe, where: Where, *, narrow: bool) -> _
     ((searched, few),) = tx.run(_SEARCHED.format(where=where.sql, few=_FEW), where.params)
     if few is not None or not searched:
         params = {"admitted": Numbers(np.array(few or [], np.int64))}
-        return _Admitted(near="t.seq = ANY(:admitted)", said="p.seq = ANY(:admitted)", params=params, searched=searched)
+        traces = "t.seq = ANY(:admitted)"
+        return _Admitted(near=traces, said="p.seq = ANY(:admitted)", beside=traces, params=params, searched=searched)
     return _Admitted(
         join=" JOIN memory m ON m.space = {of}.space AND m.seq = {of}.seq",
         near=where.sql,
         said=where.sql,
+        # Not EXISTS, which would be made a join with all of the space.
+        beside=f"coalesce((SELECT TRUE FROM memory m WHERE m.space = :space AND m.seq = t.seq AND {where.sql}), FALSE)",
         params=where.params,
         searched=searched,
         sieved=True,
@@ -140,13 +156,13 @@ def _candidates(
         said = _SAID.format(join=admitted.join.format(of="p"), where=admitted.said, gain=_GAIN, damping=_DAMPING)
         chosen.append(said)
         rarity = weights(frequencies, population, common(probe.terms))
-        params |= {"terms": _terms(probe), "weights": Numbers(rarity.astype(np.float32))}
+        params |= {"terms": Numbers(_signed(probe.terms)), "weights": Numbers(rarity.astype(np.float32))}
     rows: list[Row] = []
     if chosen:
         if admitted.sieved:
             tx.send(_SIEVE)
         union = " UNION ".join(f"({each})" for each in chosen)
-        rows = tx.run(_CANDIDATES.format(cosine=cosine, chosen=union), params)
+        rows = tx.run(_CANDIDATES.format(cosine=cosine, chosen=union, where=admitted.beside), params)
         if admitted.sieved:
             tx.send(_SIEVED)
     counts, lengths = _counted([row[2] for row in rows], probe)
@@ -158,6 +174,7 @@ def _candidates(
         frequencies=frequencies,
         population=population,
         searched=population if admitted.searched is None else admitted.searched,
+        sessions=np.array([row[3] for row in rows], np.int64),
     )
 
 
@@ -212,10 +229,6 @@ def _traced(row: Row) -> Row:
     return seq, head, vector, terms
 
 
-def _signed(probe: Probe) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
-    """The question's words as PostgreSQL keeps them: it has no unsigned numbers."""
-    return np.array(probe.terms, np.uint32).view(np.int32)
-
-
-def _terms(probe: Probe) -> Numbers:
-    return Numbers(_signed(probe))
+def _signed(terms: Sequence[int]) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+    """Terms as PostgreSQL keeps them: it has no unsigned numbers."""
+    return np.array(terms, np.uint32).view(np.int32)

@@ -7,7 +7,7 @@ writers of other spaces do not wait for them.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import TypeVar, overload
 import psycopg
 
 from commonplace.errors import CommonplaceError, StoreClosed
-from commonplace.recall.types import Probe
+from commonplace.recall.types import Ints, Probe
 from commonplace.settings import Settings
 from commonplace.store.base import Choose, Found, Tx, Where
 from commonplace.store.dialects import PostgresDialect
@@ -27,7 +27,7 @@ from commonplace.store.postgres.blocks import Blocks
 from commonplace.store.postgres.connections import Connections, Patience
 from commonplace.store.postgres.graphs import Graphs
 from commonplace.store.postgres.replica import Replica
-from commonplace.store.postgres.search import search
+from commonplace.store.postgres.search import count_terms, search
 from commonplace.store.postgres.transaction import POSTGRES, Transaction
 from commonplace.store.postgres.wire import Answer
 from commonplace.store.postgres.writing import Writer
@@ -82,11 +82,16 @@ class PostgresStore:
     def search(
         self, space: int, probe: Probe, where: Where, choose: Choose, *, narrow: bool, as_of: int | None
     ) -> Found:
+        return self._recalled(
+            lambda tx: search(tx, self._graphs, space, probe, where, choose, narrow=narrow, as_of=as_of), space
+        )
+
+    def frequencies(self, space: int, terms: Sequence[int], generation: int) -> Ints:
+        return self._recalled(lambda tx: count_terms(tx, space, terms), space)
+
+    def _recalled(self, work: Callable[[Transaction], T], space: int) -> T:
+        """Run the work on the replica if there is one that has seen enough, else on the primary."""
         self._ensure_open()
-
-        def work(tx: Transaction) -> Found:
-            return search(tx, self._graphs, space, probe, where, choose, narrow=narrow, as_of=as_of)
-
         if self._replica is not None:
             fresh = partial(self._replica.is_fresh, space=space)
             found = self._replica.tried(lambda there, patience: self._looked(there, work, space, patience, fresh))

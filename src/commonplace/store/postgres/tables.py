@@ -16,8 +16,9 @@ EVERY_SPACE = -1
 _OWN = (
     "CREATE SEQUENCE block",
     # `halfvec` has no length here: a book's dimension may change, and an index names it where it is needed.
-    """CREATE TABLE trace (space integer NOT NULL, seq bigint NOT NULL, state smallint NOT NULL, vector halfvec,
-        terms bytea NOT NULL, PRIMARY KEY (space, seq)) PARTITION BY HASH (space)""",
+    """CREATE TABLE trace (space integer NOT NULL, seq bigint NOT NULL, state smallint NOT NULL,
+        session integer NOT NULL, vector halfvec, terms bytea NOT NULL, PRIMARY KEY (space, seq))
+        PARTITION BY HASH (space)""",
     # In the row as long as it fits: a vector beside the table costs a scan three times as much.
     "ALTER TABLE trace ALTER COLUMN vector SET STORAGE MAIN",
     """CREATE TABLE posting (space integer NOT NULL, term integer NOT NULL, seq bigint NOT NULL,

@@ -10,7 +10,6 @@ import numpy as np
 import psycopg
 
 from commonplace.errors import BookTooNew, InvalidInput, NotABook, StoreUnavailable
-from commonplace.recall.analyze import decode
 from commonplace.settings import Settings
 from commonplace.store import schema, verify
 from commonplace.store.base import Store, Tx
@@ -18,6 +17,7 @@ from commonplace.store.postgres import tables
 from commonplace.store.postgres.address import Address
 from commonplace.store.postgres.blocks import Blocks
 from commonplace.store.postgres.connections import Link, connect, vector_types
+from commonplace.store.postgres.index import posted
 from commonplace.store.postgres.transaction import Transaction
 from commonplace.store.postgres.types import VectorTypes
 from commonplace.values import Check
@@ -177,6 +177,5 @@ def check(tx: Tx, *, deep: bool) -> Check:
 
 
 def _is_posted(terms: bytes, number: int, total: int, counted: int) -> bool:
-    hashes, counts = decode(terms)
-    words = hashes[counts > 0].view(np.int32)
-    return (len(words), int(words.sum(dtype=np.int64)), int(counts.sum(dtype=np.int64))) == (number, total, counted)
+    hashes, counts = posted(terms)
+    return (len(hashes), int(hashes.sum(dtype=np.int64)), int(counts.sum(dtype=np.int64))) == (number, total, counted)

@@ -12,7 +12,7 @@ from commonplace.errors import DimensionMismatch, InvalidInput, InvalidText, Too
 from commonplace.recall import tokens
 from commonplace.testing.conformance.harness import Harness, all_of, found, moment, now, wrong
 from commonplace.testing.conformance.memories import PNG, unit
-from commonplace.values import KINDS, Draft
+from commonplace.values import KINDS, Draft, Scope
 
 HARBOUR = [
     "The harbour master keeps the tide tables in the blue cabinet",
@@ -21,6 +21,10 @@ HARBOUR = [
     "Dredging of the shipping lane begins after the winter storms",
     "Fishing boats sell their catch at the auction hall each dawn",
 ]
+
+
+TALK = {"asked": "Which harbour did you sail to in the storm?", "said": "Valparaiso!"}
+SAILORS = {"Ada": "Sundays", "Ben": "Mondays", "Mary Ann": "Fridays"}
 
 
 class RecallConformance(Harness):
@@ -258,6 +262,27 @@ class RecallConformance(Harness):
         for _ in range(3):
             book.recall("harbour")
         assert list(book.export())[1:] == before
+
+    # -- conversations ---------------------------------------------------------------------------
+
+    def test_a_turn_is_found_by_the_words_of_the_turn_before_it(self, book: Book) -> None:
+        book.remember([Draft(content=text, id=id, scope=Scope(session="talk")) for id, text in TALK.items()])
+        book.remember([f"Entry {i} is about something else" for i in range(30)])
+        assert found(book.recall(TALK["asked"], k=2, threshold=0)) == ["asked", "said"]
+
+    def test_sessions_lend_each_other_nothing(self, book: Book) -> None:
+        book.remember([Draft(content=text, id=id, scope=Scope(session=id)) for id, text in TALK.items()])
+        assert found(book.recall(TALK["asked"])) == ["asked"]
+
+    def test_what_a_search_may_not_see_lends_nothing(self, book: Book) -> None:
+        talk = Scope(session="talk")
+        book.remember([Draft(content=TALK["asked"], scope=talk), Draft(content=TALK["said"], scope=talk, kind="fact")])
+        assert found(book.recall(TALK["asked"], kinds=["fact"])) == []
+
+    def test_a_name_in_a_question_asks_for_what_that_person_said(self, book: Book) -> None:
+        book.remember([Draft(content=f"I sail on {day}", id=name, source=name) for name, day in SAILORS.items()])
+        for name in SAILORS:
+            assert found(book.recall(f"On what day does {name} sail?", threshold=0))[0] == name
 
     # -- as_of -----------------------------------------------------------------------------------
 

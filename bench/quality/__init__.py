@@ -1,0 +1,1 @@
+"""The parts of the quality bench: data, systems, measures, report and plot."""

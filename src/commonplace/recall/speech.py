@@ -1,0 +1,33 @@
+"""Who said a thing, as far as a memory tells: its source, or a name that its text begins with."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_SPOKEN = re.compile(r"([A-Z][\w'’-]*(?: [A-Z][\w'’.-]*){0,2}|user|assistant|human|ai|bot): ")
+_NAME = re.compile(r"[^\W\d_][\w'’-]*")
+_LONGEST = 100
+
+USERS = frozenset({"user", "human", "me", "customer", "client"})
+"""Names that people go by who talk with a program."""
+ASSISTANTS = frozenset({"assistant", "ai", "agent", "bot", "model", "chatbot"})
+"""Names that the program goes by."""
+
+
+def speaker(source: str | None, text: str) -> frozenset[str]:
+    """Give the words of a speaker's name in lower case; none where nobody is named."""
+    if source is None:
+        found = _SPOKEN.match(text)
+        source = found[1] if found else ""
+    return _words(source[:_LONGEST])
+
+
+@lru_cache(maxsize=1024)
+def _words(name: str) -> frozenset[str]:
+    return frozenset(word.casefold() for word in _NAME.findall(name))
+
+
+def is_question(text: str) -> bool:
+    """Tell whether a turn ends by asking: it seldom holds what others ask for."""
+    return "?" in text[-3:]

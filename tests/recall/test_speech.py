@@ -1,0 +1,29 @@
+"""Who said a thing."""
+
+from __future__ import annotations
+
+import pytest
+
+from commonplace.recall import speech
+
+
+def test_the_source_names_the_speaker() -> None:
+    assert speech.speaker("Ada Lovelace", "Good morning") == {"ada", "lovelace"}
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("Caroline: I went hiking", {"caroline"}), ("user: hello there", {"user"}), ("Ada King: no", {"ada", "king"})],
+)
+def test_without_a_source_a_name_in_front_is_the_speakers(text: str, name: set[str]) -> None:
+    assert speech.speaker(None, text) == name
+
+
+@pytest.mark.parametrize("text", ["I went hiking", "the plan: go north", "at 10:30 we leave", ""])
+def test_a_text_without_a_name_in_front_has_no_speaker(text: str) -> None:
+    assert speech.speaker(None, text) == frozenset()
+
+
+def test_a_turn_that_ends_by_asking_is_a_question() -> None:
+    assert speech.is_question("How was it? ")
+    assert not speech.is_question("Did it work? Yes, it did.")
