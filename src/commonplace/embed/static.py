@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,8 @@ DEFAULT: Final = Path(__file__).parent / "weights" / "potion-base-8M"
 _BATCH_TOKENS: Final = 16_384  # 16 MB of float32 at 256 dimensions
 _MOST_CHUNKS: Final = 100_000
 _LONGEST_CHUNK: Final = 40
+_MOST_TEXTS: Final = 4_096
+_LONGEST_TEXT: Final = 3_000
 _SMALLEST_LENGTH: Final = np.float32(1e-12)
 
 
@@ -47,6 +50,8 @@ class StaticEmbedder:
             raise damaged(folder.path / "scales.npy", "it holds a number that is not finite")
         self._tokenizer = WordPiece(vocabulary)
         self._chunks: dict[str, tuple[int, ...]] = {}
+        self._lengths = np.zeros(size, np.float32)  # of the rows, once they were needed
+        self._distinct_again = lru_cache(maxsize=_MOST_TEXTS)(self._distinct)
 
     def __repr__(self) -> str:
         return f"StaticEmbedder(name={self.name!r}, version={self.version!r}, dimension={self.dimension})"
@@ -91,17 +96,20 @@ class StaticEmbedder:
     def affinity(self, words: Sequence[str], texts: Sequence[str]) -> Vectors:
         """For each text, the cosine of each word with the closest word in it, averaged by the words' weights."""
         asked = list(dict.fromkeys(chain.from_iterable(self._tokens(list(words)))))
-        held = [list(chain.from_iterable(self._tokens(text.split()))) for text in texts]
+        held = [self._distinct_again(text[:_LONGEST_TEXT]) for text in texts]
         counts = np.fromiter(map(len, held), np.intp, len(held))
         filled = np.flatnonzero(counts)
         out = np.zeros(len(texts), np.float32)
         if not asked or not len(filled):
             return out
-        ids = np.fromiter(chain.from_iterable(held), np.intp, int(counts.sum()))
-        weights, closeness = self._closeness(asked, ids)
+        weights, closeness = self._closeness(np.array(asked, np.int32), np.concatenate(held))
         best = np.maximum.reduceat(closeness, (np.cumsum(counts) - counts)[filled], axis=1)
         out[filled] = weights @ best / weights.sum()
         return out
+
+    def _distinct(self, text: str) -> npt.NDArray[np.int32]:
+        """The tokens of a text, each once: the same memories are compared time after time."""
+        return np.array([*set(chain.from_iterable(self._tokens(text.split())))], np.int32)
 
     def _tokens(self, chunks: list[str]) -> list[tuple[int, ...]]:
         """The tokens of each piece of text that stands between spaces; pieces repeat, so most are known."""
@@ -119,22 +127,27 @@ class StaticEmbedder:
             self._chunks[chunk] = ids
         return ids
 
-    def _closeness(self, asked: list[int], ids: npt.NDArray[np.intp]) -> tuple[Vectors, Vectors]:
+    def _closeness(self, asked: npt.NDArray[np.int32], ids: npt.NDArray[np.int32]) -> tuple[Vectors, Vectors]:
         """The weight of each asked token, and its cosine with each of the ids."""
-        rows = self._rows[asked].astype(np.float32)
-        lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-        present = np.zeros(len(self._rows), np.bool_)
-        present[ids] = True
-        # Each token once, however often the texts repeat it.
-        distinct = np.flatnonzero(present)
-        others = self._rows[distinct].astype(np.float32)
-        norms = np.sqrt(np.einsum("ij,ij->i", others, others))
-        cosines = (rows / np.maximum(lengths, _SMALLEST_LENGTH)[:, np.newaxis]) @ others.T
-        cosines /= np.maximum(norms, _SMALLEST_LENGTH)
-        place = np.zeros(len(self._rows), np.intp)
-        place[distinct] = np.arange(len(distinct))
+        place = np.zeros(len(self._rows), np.int32)
+        place[ids] = 1
+        # Each token once, however many texts hold it.
+        distinct = np.flatnonzero(place)
+        place[distinct] = np.arange(len(distinct), dtype=np.int32)
+        lengths = self._row_lengths(asked)
+        asked_rows = self._rows[asked].astype(np.float32) / lengths[:, np.newaxis]
+        cosines = asked_rows @ self._rows[distinct].astype(np.float32).T
+        cosines /= self._row_lengths(distinct)
         weights: Vectors = lengths * self._scales[asked]
         return weights, cosines[:, place[ids]]
+
+    def _row_lengths(self, ids: npt.NDArray[np.integer[Any]]) -> Vectors:
+        lengths: Vectors = self._lengths[ids]
+        if not lengths.all():
+            rows = self._rows[ids].astype(np.float32)
+            lengths = np.maximum(np.sqrt(np.einsum("ij,ij->i", rows, rows)), _SMALLEST_LENGTH)
+            self._lengths[ids] = lengths
+        return lengths
 
     def _pool(self, batch: list[list[int]], out: Vectors) -> None:
         """Write each text's sum of rows, brought to length 1, into `out`: a mean has the same direction."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,6 +40,8 @@ EXPECTED = (0.2, 0.89, 0.024)
 
 _BEGINNING = 1_000
 """Characters of a text that are looked at."""
+_KEPT = 4096
+"""So many texts need not be looked at again: the same memories are candidates time after time."""
 _TIMES = re.compile(
     r"\b(?:yesterday|today|tonight|tomorrow|last|next|ago|recently|just|this (?:week|month|year|morning|spring|summer"
     r"|fall|winter)|week(?:end)?s?|month|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may \d"
@@ -49,8 +52,7 @@ _DIGIT = re.compile(r"\d")
 _CAPITAL = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class Told(NamedTuple):
     """What a memory's row tells about it."""
 
     text: str
@@ -99,7 +101,7 @@ def moments(question: Question, told: Sequence[Told]) -> Floats:
 
 def ages(told: Sequence[Told], words: Floats) -> Floats:
     """Give the log-odds against what others came after, so far as each holds the question's words."""
-    order = sorted(range(len(told)), key=lambda i: (told[i].said_at, told[i].seq), reverse=True)
+    order = np.lexsort(([each.seq for each in told], [each.said_at for each in told]))[::-1]
     later = np.empty(len(told), np.float32)
     later[order] = np.arange(len(told), dtype=np.float32) / max(len(told), 1)
     evidence: Floats = np.float32(EARLIER) * later * words**4
@@ -113,7 +115,7 @@ def shapeless(question: Question) -> float:
 
 def shape(question: Question, texts: Sequence[str]) -> Floats:
     """Give the log-odds of how each text looks, beyond those of a shapeless one."""
-    return np.array([_shape(question, text[:_BEGINNING], text) for text in texts], np.float32)
+    return np.array([_shape(question, text) for text in texts], np.float32)
 
 
 def likeness(affinity: Floats, share: Floats, meaning: Floats) -> Floats:
@@ -123,16 +125,28 @@ def likeness(affinity: Floats, share: Floats, meaning: Floats) -> Floats:
     return added
 
 
-def _shape(question: Question, beginning: str, text: str) -> float:
+def _shape(question: Question, text: str) -> float:
     """Give what the look of a text is worth to a question of this kind."""
     worth = ASKING if speech.is_question(text) else 0.0
-    if question.wants_time and _TIMES.search(beginning):
+    beginning = text[:_BEGINNING]
+    if question.wants_time and _tells_a_time(beginning):
         worth += TIME
     if question.wants_number and _DIGIT.search(beginning):
         worth += NUMBER
     if question.wants_name:
-        worth += NAME * min(10 * len(_CAPITAL.findall(beginning)) / (beginning.count(" ") + 1), 1.0)
+        worth += NAME * _named(beginning)
     return worth
+
+
+@lru_cache(maxsize=_KEPT)
+def _tells_a_time(beginning: str) -> bool:
+    return _TIMES.search(beginning) is not None
+
+
+@lru_cache(maxsize=_KEPT)
+def _named(beginning: str) -> float:
+    """Give 1 for a text of which a tenth or more are names, less for fewer."""
+    return min(10 * len(_CAPITAL.findall(beginning)) / (beginning.count(" ") + 1), 1.0)
 
 
 def _when(dates: Dates, said_at: int) -> float:

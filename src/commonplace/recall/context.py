@@ -30,42 +30,39 @@ def lent(candidates: Candidates, held: Floats, rarity: Floats) -> Floats:
     if candidates.sessions is None or not asked or not candidates.sessions.any():
         return evidence
     weight = rarity / rarity.sum()
-    for near, worth in _surroundings(candidates.sessions, candidates.seqs, held):
-        gained = np.maximum(held, near)
-        evidence += np.float32(worth) * ((gained - held) @ weight)
-        held = gained
+    # Session by session, each in the order in which it was written: neighbours stand side by side.
+    order = np.lexsort((candidates.seqs, candidates.sessions))
+    own = held[order]
+    gathered, lent_ = own, np.zeros(n, np.float32)
+    for near, worth in _surroundings(candidates.sessions[order], candidates.seqs[order], own):
+        gained = np.maximum(gathered, near)
+        lent_ += np.float32(worth) * ((gained - gathered) @ weight)
+        gathered = gained
+    evidence[order] = lent_
     return evidence
 
 
 def _surroundings(sessions: Ints, seqs: Ints, held: Floats) -> Iterator[tuple[Floats, float]]:
     """Give what each neighbour of each candidate holds, and what that is worth."""
-    order = np.lexsort((seqs, sessions))
-    # One more row, of nothing, stands for a neighbour who is not there.
-    padded = np.vstack([held, np.zeros((1, held.shape[1]), held.dtype)])
-    for step, worth in zip(_STEPS, (*BEFORE, *AFTER), strict=True):
-        yield padded[_neighbours(sessions, seqs, order, step)], worth
-    yield _in_session(sessions, order, held), SESSION
+    for step, worth in enumerate(BEFORE[:REACH], 1):
+        yield _before(sessions, seqs, held, step), worth
+    for step, worth in enumerate(AFTER[:REACH], 1):
+        yield _before(sessions[::-1], -seqs[::-1], held[::-1], step)[::-1], worth
+    yield _in_session(sessions, held), SESSION
 
 
-_STEPS = (*range(1, REACH + 1), *range(-1, -REACH - 1, -1))
+def _before(sessions: Ints, seqs: Ints, held: Floats, step: int) -> Floats:
+    """Give what the candidate so many steps before each one in its session holds; nothing where there is none."""
+    there = (sessions[step:] == sessions[:-step]) & (sessions[step:] != 0)
+    there &= seqs[step:] - seqs[:-step] <= _APART * step
+    near = np.zeros_like(held)
+    np.copyto(near[step:], held[:-step], where=there[:, np.newaxis])
+    return near
 
 
-def _neighbours(sessions: Ints, seqs: Ints, order: Ints, step: int) -> Ints:
-    """Give the place of the candidate so many steps before (or after) each in its session; -1 for none."""
-    moved = np.roll(order, step)
-    gap = (seqs[order] - seqs[moved]) * np.sign(step)
-    there = (sessions[order] == sessions[moved]) & (sessions[order] != 0) & (gap > 0) & (gap <= _APART * abs(step))
-    places = np.empty(len(seqs), np.int64)
-    places[order] = np.where(there, moved, -1)
-    return places
-
-
-def _in_session(sessions: Ints, order: Ints, held: Floats) -> Floats:
+def _in_session(sessions: Ints, held: Floats) -> Floats:
     """Give how far any candidate of each one's session holds each word; nothing outside of sessions."""
-    sorted_ = sessions[order]
-    starts = np.flatnonzero(np.r_[True, sorted_[1:] != sorted_[:-1]])
-    most = np.maximum.reduceat(held[order], starts, axis=0)
-    most[sorted_[starts] == 0] = 0
-    together = np.empty_like(held)
-    together[order] = np.repeat(most, np.diff(np.r_[starts, len(order)]), axis=0)
-    return together
+    starts = np.flatnonzero(np.r_[True, sessions[1:] != sessions[:-1]])
+    most = np.maximum.reduceat(held, starts, axis=0)
+    most[sessions[starts] == 0] = 0
+    return np.repeat(most, np.diff(np.r_[starts, len(sessions)]), axis=0)

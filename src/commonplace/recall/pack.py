@@ -36,7 +36,7 @@ class Packed:
 
 def render(hits: Sequence[Hit], avoid: Sequence[Hit] = ()) -> str:
     """Write each memory as one line that its content cannot leave; nothing at all for no hits."""
-    return _join([line(hit.memory) for hit in hits], [line(hit.memory) for hit in avoid])
+    return "\n".join(_lines([line(hit.memory) for hit in hits], [line(hit.memory) for hit in avoid]))
 
 
 def pack(
@@ -55,23 +55,19 @@ def pack(
         lines = _fitting(hits, avoid, lines, max_tokens)
     shown = tuple(hit for hit in hits if id(hit) in lines)
     avoided = tuple(hit for hit in avoid if id(hit) in lines)
-    text = _join([lines[id(hit)] for hit in _ordered(shown, order)], [lines[id(hit)] for hit in avoided])
-    if (
-        text
-        and max_tokens is not None
-        and len(text.encode()) > max_tokens
-        and (total := tokens.count(text)) > max_tokens
-    ):
+    written = _lines([lines[id(hit)] for hit in _ordered(shown, order)], [lines[id(hit)] for hit in avoided])
+    if max_tokens is not None and (excess := _excess(written, max_tokens)):
         # The last line has no end, and the vocabulary may hold its last characters only together with one.
-        return pack(hits, avoid, max_tokens=2 * max_tokens - total, order=order)
-    return Packed(hits=shown, avoid=avoided, text=text)
+        return pack(hits, avoid, max_tokens=max_tokens - excess, order=order)
+    return Packed(hits=shown, avoid=avoided, text="\n".join(written))
 
 
-def _excess(text: str, max_tokens: int | None) -> int:
-    """Give by how many tokens a text is over its budget; 0 if it fits, which few bytes do without counting."""
-    if not text or max_tokens is None or len(text.encode()) <= max_tokens:
+def _excess(written: list[str], max_tokens: int) -> int:
+    """Give by how many tokens lines are over their budget; 0 if they fit, which few bytes do without counting."""
+    if not written or sum(len(each.encode()) + 1 for each in written) <= max_tokens:
         return 0
-    return max(tokens.count(text) - max_tokens, 0)
+    *ended, last = written
+    return max(sum(map(_cost, ended)) + tokens.count(last) - max_tokens, 0)
 
 
 def _surely_fits(lines: dict[int, str], max_tokens: int) -> bool:
@@ -107,12 +103,12 @@ def _seen(text: str) -> str:
     return _UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
-def _join(shown: list[str], avoided: list[str]) -> str:
+def _lines(shown: list[str], avoided: list[str]) -> list[str]:
     parts = [HEADER] if shown or avoided else []
     parts += shown
     if avoided:
         parts += [AVOID, *avoided]
-    return "\n".join(parts)
+    return parts
 
 
 def _ordered(hits: Sequence[Hit], order: Order) -> Sequence[Hit]:

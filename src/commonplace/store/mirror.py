@@ -81,7 +81,7 @@ class View:
         admitted = self._admitted(probe, allowed)
         wide = not (probe.kinds or probe.within or probe.labels or allowed is not None)
         closest = self._by_graph(probe, admitted, graph) if graph and wide else self._by_meaning(probe, admitted)
-        best = np.union1d(closest, self._by_words(probe, admitted, postings, frequencies))
+        best = _union([closest, self._by_words(probe, admitted, postings, frequencies)])
         chosen = self._with_neighbours(best, admitted)
         return Candidates(
             seqs=self.seqs.array[chosen],
@@ -150,15 +150,19 @@ class View:
             near = standing[np.clip(places + step, 0, len(standing) - 1)]
             there = (sessions[near] == best_sessions) & (best_sessions != 0)
             found.append(near[there & self.current[near] if admitted is None else there & admitted[near]])
-        return np.unique(np.concatenate(found))
+        return _union(found)
 
     def _by_meaning(self, probe: Probe, admitted: Mask | None) -> Ints:
         if probe.vector is None:
             return np.empty(0, np.int64)
         among = None if admitted is None else np.flatnonzero(admitted)
-        closeness = self.vectors.scan(probe.vector, among)
-        best = _best(closeness, probe.depth)
-        return best if among is None else among[best]
+        # The scan is rough: some more than are wanted, of which the vectors as they are stored tell the best.
+        best = np.sort(_best(self.vectors.scan(probe.vector, among), probe.depth + probe.depth // 4))
+        near = best if among is None else among[best]
+        if len(near) <= probe.depth:
+            return near
+        halved = probe.vector.astype(np.float16).astype(np.float32)
+        return near[_best(self.vectors.cosines(near, halved), probe.depth)]
 
     def _by_graph(self, probe: Probe, admitted: Mask | None, graph: Graph) -> Ints:
         """The closest by the graph, and by a scan of what came after it."""
@@ -187,11 +191,21 @@ class View:
         return among[_best(scores[among], probe.depth)]
 
 
+def _union(parts: list[Ints]) -> Ints:
+    """The distinct numbers of some short lists, rising."""
+    every = np.sort(np.concatenate(parts))
+    first = np.ones(len(every), np.bool_)
+    np.not_equal(every[1:], every[:-1], out=first[1:])
+    return every[first]
+
+
 def _best(scores: Floats, depth: int) -> npt.NDArray[np.intp]:
-    """Positions of the `depth` highest scores, in no order."""
+    """Positions of the `depth` highest scores, in no order; of equal ones, the first."""
     if len(scores) <= depth:
         return np.arange(len(scores))
-    return np.argpartition(scores, len(scores) - depth)[-depth:]
+    lowest = np.partition(scores, len(scores) - depth)[len(scores) - depth]
+    better = np.flatnonzero(scores > lowest)
+    return np.concatenate([better, np.flatnonzero(scores == lowest)[: depth - len(better)]])
 
 
 def _counts(postings: list[Found], chosen: Ints, total: int) -> Counts:

@@ -35,11 +35,12 @@ _SIEVE = "SELECT set_config('enable_nestloop', 'off', TRUE)"
 _SIEVED = "SELECT set_config('enable_nestloop', 'on', TRUE)"
 # `+ 0` keeps the order of a scan from being mistaken for the order of an index.
 _NEAR = """SELECT t.seq FROM trace t{join} WHERE t.space = :space AND t.vector IS NOT NULL AND {where}
-    ORDER BY (t.vector <#> CAST(:half AS halfvec)) + 0 LIMIT :depth"""
-# BM25 as `recall.words` has it; the weight of each word comes with the question.
+    ORDER BY (t.vector <#> CAST(:half AS halfvec)) + 0, t.seq LIMIT :depth"""
+# BM25 as `recall.words` has it; the weight of each word comes with the question. Rounded, since the same words add
+# up to another last digit in another order, and of equal ones the first is taken.
 _SAID = """SELECT p.seq FROM posting p JOIN unnest(:terms, :weights) AS q (term, weight) ON q.term = p.term{join}
     WHERE p.space = :space AND p.term = ANY(:terms) AND p.count > 0 AND {where} GROUP BY p.seq
-    ORDER BY sum(q.weight * p.count * {gain} / (p.count + {damping})) DESC, p.seq LIMIT :depth"""
+    ORDER BY CAST(sum(q.weight * p.count * {gain} / (p.count + {damping})) AS real) DESC, p.seq LIMIT :depth"""
 # Whatever stands just before and after the best in their sessions comes along, if it is admitted itself. Each step
 # is a look at the primary key; a candidate without a session takes none.
 _CANDIDATES = f"""WITH best AS MATERIALIZED
