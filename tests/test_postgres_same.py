@@ -19,6 +19,8 @@ from tests.postgres import SCHEMAS
 MEMORIES = 2_000
 BATCH = 250
 QUESTIONS = 50
+TALKS = 40
+TURNS = 12
 CLOSE = 1e-4
 EXPIRING = 50
 BRIEF = 1.0
@@ -72,6 +74,64 @@ def fill(book: Book) -> datetime:
     return between
 
 
+def talks() -> list[Draft]:
+    """Conversations of two, one session each; every second one has the speakers in the texts and not as sources."""
+    chance = random.Random(5)
+    return [
+        _turn(chance, talk, turn, pair[turn % 2])
+        for talk in range(TALKS)
+        for pair in [chance.sample(PEOPLE, 2)]
+        for turn in range(TURNS)
+    ]
+
+
+def _turn(chance: random.Random, talk: int, turn: int, speaker: str) -> Draft:
+    thing, other = chance.sample(THINGS, 2)
+    said = chance.choice(
+        [
+            f"What became of the {thing} after it {chance.choice(DEEDS)}?",
+            f"I have {chance.randrange(2, 90)} pictures of the {thing} from last week, number {talk}-{turn}",
+            f"The {thing} {chance.choice(DEEDS)}, and {chance.choice(PEOPLE)} saw the {other} on Monday {talk}-{turn}",
+            f"Yes, {chance.choice(['gladly', 'of course', 'I was there'])} {talk}-{turn}!",
+        ]
+    )
+    return Draft(
+        content=said if talk % 2 else f"{speaker}: {said}",
+        id=f"t{talk}-{turn}",
+        kind="message",
+        tags=["talk"] if talk % 3 else [],
+        source=speaker if talk % 2 else None,
+        scope=Scope(user="ada" if talk % 4 else None, session=f"talk {talk}"),
+        said_at=START + timedelta(days=5 * talk, minutes=turn),
+    )
+
+
+def converse(book: Book) -> datetime:
+    """Write all of the talks, side by side two at a time, then change some; returns a moment between the two."""
+    every = talks()
+    for first in range(0, len(every), 2 * TURNS):
+        one, other = every[first : first + TURNS], every[first + TURNS : first + 2 * TURNS]
+        mixed = [turn for both in zip(one, other, strict=True) for turn in both]
+        book.remember(mixed if first % (4 * TURNS) else [*one, *other])
+    between = datetime.now(timezone.utc)
+    for talk in range(0, TALKS, 3):
+        book.revise(f"t{talk}-4", f"The keel was painted anew by Hana, {talk}")
+    book.forget([f"t{talk}-6" for talk in range(0, TALKS, 4)])
+    return between
+
+
+@pytest.fixture(scope="module")
+def conversing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[tuple[Book, datetime]]]:
+    """Both books of conversations, each with its moment."""
+    place = tmp_path_factory.mktemp("talks")
+    with (
+        commonplace.open(place / "book.db") as local,
+        commonplace.open(SCHEMAS.url(Path("talks"))) as shared,
+    ):
+        yield [(book, converse(book)) for book in (local, shared)]
+    SCHEMAS.release()
+
+
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[tuple[Book, datetime]]]:
     """Both books, each with its moment."""
@@ -111,6 +171,39 @@ def questions() -> list[tuple[str, dict[str, Any]]]:
     return made
 
 
+def questions_of_talks() -> list[tuple[str, dict[str, Any]]]:
+    """Questions with names, dates and numbers in them."""
+    chance = random.Random(13)
+    narrowed: list[dict[str, Any]] = [
+        {},
+        {"k": 30, "max_tokens": None},
+        {"tags": ["talk"]},
+        {"within": Scope(user="ada")},
+        {"filter": {"said_at": {"$gt": (START + timedelta(days=40)).isoformat()}}},
+        {"as_of": ...},
+    ]
+    asked = (
+        "What did {person} say of the {thing}?",
+        "When did {person} see the {thing} that {deed}?",
+        "How many pictures of the {thing} does {person} have?",
+        "Who saw the {thing} in {month} 2026?",
+        "What became of the {thing} after it {deed} on 6 {month}?",
+        "Did {person} or {other} talk about the {thing}?",
+        "Where is the {thing}?",
+    )
+    made = []
+    for number in range(QUESTIONS):
+        words = chance.choice(asked).format(
+            person=chance.choice([*PEOPLE, "Zoe"]),
+            other=chance.choice(PEOPLE),
+            thing=chance.choice(THINGS),
+            deed=chance.choice(DEEDS),
+            month=chance.choice(["January", "March", "May", "July"]),
+        )
+        made.append((words, {"threshold": chance.choice([0, None]), **narrowed[number % len(narrowed)]}))
+    return made
+
+
 def answered(book: Book, between: datetime, query: str, options: dict[str, Any]) -> Recall:
     asked = {**options, "as_of": between} if "as_of" in options else options
     return book.recall(query, **asked)
@@ -135,8 +228,18 @@ def pages(book: Book) -> Iterator[commonplace.Memory]:
 
 
 def test_both_recall_the_same_in_the_same_order(pair: list[tuple[Book, datetime]]) -> None:
+    compare(pair, questions())
+
+
+def test_both_recall_the_same_of_conversations(conversing: list[tuple[Book, datetime]]) -> None:
+    compare(conversing, questions_of_talks())
+    for book, _ in conversing:
+        assert book.check(deep=True).problems == ()
+
+
+def compare(pair: list[tuple[Book, datetime]], asked: list[tuple[str, dict[str, Any]]]) -> None:
     found = 0
-    for query, options in questions():
+    for query, options in asked:
         left, right = (answered(book, between, query, options) for book, between in pair)
         assert [hit.memory.id for hit in left] == [hit.memory.id for hit in right], (query, options)
         scores = [[hit.score for hit in side] for side in (left, right)]
