@@ -52,9 +52,16 @@ _CANDIDATES = f"""WITH best AS MATERIALIZED
     (SELECT n.seq, n.session, n.state FROM trace n WHERE n.space = :space AND n.seq > b.seq AND n.state < 2
     ORDER BY n.seq LIMIT {REACH})) t WHERE b.session <> 0 AND t.session = b.session AND {{where}}))
     ORDER BY t.seq"""
-_FETCH = f"""SELECT {memories.FROM_M}, t.vector, f.id, f.used, f.ignored, f.wrong, f.last_at FROM memory m
-    JOIN trace t ON t.space = m.space AND t.seq = m.seq LEFT JOIN feedback f ON f.space = m.space AND f.id = m.id
-    WHERE m.seq = ANY(:seqs) AND """
+# One by one and apart from the condition: without statistics any other index would look as good as the key, and be
+# read for the whole space.
+_FETCH = f"""SELECT {memories.FROM_M}, t.vector, f.id, f.used, f.ignored, f.wrong, f.last_at
+    FROM unnest(:seqs) AS s (seq)
+    CROSS JOIN LATERAL (SELECT * FROM memory WHERE space = :space AND seq = s.seq OFFSET 0) m
+    CROSS JOIN LATERAL (SELECT vector FROM trace WHERE space = :space AND seq = s.seq OFFSET 0) t
+    LEFT JOIN feedback f ON f.space = m.space AND f.id = m.id
+    WHERE """
+_IS_ADMITTED = """coalesce((SELECT {where} FROM (SELECT * FROM memory WHERE space = :space AND seq = t.seq OFFSET 0) m),
+    FALSE)"""
 _USES = 5
 """How many columns of feedback end a row of it."""
 _PAST = """SELECT m.seq, m.kind, m.scope_user, m.scope_agent, m.scope_session, m.expires_at, m.valid_to,
@@ -129,8 +136,7 @@ def _admitted(tx: Transaction, probe: Probe, where: Where, *, narrow: bool) -> _
         join=" JOIN memory m ON m.space = {of}.space AND m.seq = {of}.seq",
         near=where.sql,
         said=where.sql,
-        # Not EXISTS, which would be made a join with all of the space.
-        beside=f"coalesce((SELECT TRUE FROM memory m WHERE m.space = :space AND m.seq = t.seq AND {where.sql}), FALSE)",
+        beside=_IS_ADMITTED.format(where=where.sql),
         params=where.params,
         searched=searched,
         sieved=True,
