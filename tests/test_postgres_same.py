@@ -13,6 +13,7 @@ import pytest
 
 import commonplace
 from commonplace import Book, Draft, Recall, Scope
+from commonplace.store.trace import speaker_hash, tag_hash
 from commonplace.testing import HashEmbedder
 from tests.postgres import SCHEMAS
 
@@ -235,6 +236,17 @@ def test_both_recall_the_same_of_conversations(conversing: list[tuple[Book, date
     compare(conversing, questions_of_talks())
     for book, _ in conversing:
         assert book.check(deep=True).problems == ()
+
+
+def test_both_count_speakers_and_tags_alike(conversing: list[tuple[Book, datetime]]) -> None:
+    words = [*(speaker_hash(name.lower()) for name in (*PEOPLE, "Zoe")), tag_hash("talk"), tag_hash("none")]
+    left, right = (
+        book._store.frequencies(book._place.find(), words, book._core.identity().generation).tolist()
+        for book, _ in conversing
+    )
+    assert left == right
+    assert left[0] > 0
+    assert left[-2] > 0 == left[-1]
 
 
 def compare(pair: list[tuple[Book, datetime]], asked: list[tuple[str, dict[str, Any]]]) -> None:

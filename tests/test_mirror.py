@@ -1,0 +1,61 @@
+"""The search index in memory: which memories become candidates."""
+
+from __future__ import annotations
+
+from commonplace.recall.analyze import query_terms
+from commonplace.recall.types import Probe
+from commonplace.store import trace
+from commonplace.store.mirror import View, empty, extended
+from commonplace.values import Scope
+
+TURNS = (
+    ("talk", "Where does the puppy sleep?"),
+    ("x", "Rain"),
+    ("x", "Wind"),
+    ("talk", "By the oven"),
+    ("talk", "Yes"),
+)
+DIMENSION = 8
+
+
+def view(turns: tuple[tuple[str | None, str], ...], ended: tuple[int, ...] = ()) -> View:
+    rows = [
+        (
+            seq,
+            trace.head(kind="note", scope=Scope(session=session), expires_at=None, closed=False),
+            None,
+            trace.terms(text, [], "Mary Ann"),
+        )
+        for seq, (session, text) in enumerate(turns, 1)
+    ]
+    loaded = extended(empty(0, DIMENSION, room=len(rows)), [rows], [], len(rows))
+    return extended(loaded, [], [(was,) for was in ended], len(rows) + 1) if ended else loaded
+
+
+def candidates(found: View, depth: int = 10) -> list[int]:
+    probe = Probe(vector=None, terms=query_terms("puppy"), depth=depth, now=0)
+    return found.search(probe, None).seqs.tolist()
+
+
+def test_what_stands_beside_a_candidate_in_its_session_is_one_too() -> None:
+    assert candidates(view(TURNS[:1] + TURNS[3:])) == [1, 2, 3]
+    assert candidates(view(((None, "A puppy"), (None, "By the oven")))) == [1]
+
+
+def test_what_stands_too_far_away_is_none() -> None:
+    assert candidates(view(TURNS)) == [1]
+
+
+def test_what_has_ended_stands_between_nobody() -> None:
+    assert candidates(view(TURNS, ended=(2,))) == [1, 4]
+    assert candidates(view(TURNS, ended=(2, 3))) == [1, 4, 5]
+
+
+def test_of_equal_candidates_the_first_are_taken() -> None:
+    assert candidates(view(((None, "A puppy"),) * 5), depth=2) == [1, 2]
+
+
+def test_speakers_are_counted_by_each_word_of_their_names_and_only_while_they_stand() -> None:
+    names = [trace.speaker_hash(word) for word in ("mary", "ann", "bob")]
+    assert view(TURNS).frequencies(names).tolist() == [5, 5, 0]
+    assert view(TURNS, ended=(1, 2)).frequencies(names).tolist() == [3, 3, 0]
