@@ -41,7 +41,10 @@ def count(text: str) -> int:
 def _count(text: str) -> int:
     if not _ranks:
         load()
-    return sum(_count_short(piece) if len(piece) <= LONGEST else _count_piece(piece) for piece in _pieces(text))
+    pieces = _pieces(text)
+    if max(map(len, pieces), default=0) <= LONGEST:
+        return sum(map(_count_short, pieces))
+    return sum(_count_short(piece) if len(piece) <= LONGEST else _count_piece(piece) for piece in pieces)
 
 
 def _pieces(text: str) -> list[str]:
