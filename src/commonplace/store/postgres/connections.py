@@ -14,10 +14,11 @@ from typing import Any
 import psycopg
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
-from commonplace.errors import StoreClosed, StoreUnavailable
+from commonplace.errors import InvalidInput, StoreClosed, StoreUnavailable
 from commonplace.settings import Settings
 from commonplace.store.base import Row
 from commonplace.store.postgres import faults
+from commonplace.store.postgres.blocks import Blocks
 from commonplace.store.postgres.types import VectorTypes, register
 from commonplace.store.postgres.wire import Wire
 
@@ -38,6 +39,7 @@ class Link(psycopg.Connection[Row]):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.writer = secrets.randbits(62)
+        self.blocks = Blocks()
         self.made = time.monotonic()
         self._wire: Wire | None = None
 
@@ -67,6 +69,10 @@ def connect(url: str, shown: str, settings: Settings) -> Link:
     """One connection outside the pool: its errors say at once what is wrong with the URL or the server."""
     try:
         return Link.connect(url, **_options(settings))
+    except psycopg.ProgrammingError:  # its words hold the URL
+        raise InvalidInput(
+            f"the URL of {shown} cannot be read: write special characters in a user or password as %40 and the like"
+        ) from None
     except psycopg.Error as error:
         raise faults.translate(error, shown) from error
 
@@ -76,9 +82,9 @@ def vector_types(connection: Link, shown: str) -> VectorTypes:
     found = {name: (oid, schema) for name, oid, schema in connection.execute(_TYPES).fetchall()}
     if "halfvec" not in found:
         raise StoreUnavailable(
-            f"{shown} has no pgvector 0.7 or later: install it on the server, then run CREATE EXTENSION vector there"
+            f"{shown} has no pgvector 0.8 or later: install it on the server, then run CREATE EXTENSION vector there"
         )
-    return VectorTypes(halfvec=found["halfvec"][0], vector=found["vector"][0], schema=found["halfvec"][1])
+    return VectorTypes(halfvec=found["halfvec"][0], vector=found["vector"][0], schema=f'"{found["halfvec"][1]}"')
 
 
 class Connections:
