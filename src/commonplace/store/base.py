@@ -116,7 +116,7 @@ class Tx(Protocol):
         """Run one statement for each set of parameters."""
 
     def take(self, count: int) -> int:
-        """Reserve `count` sequence numbers and return the first; order follows commits."""
+        """Reserve `count` sequence numbers in a row and return the first; what one transaction takes rises."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

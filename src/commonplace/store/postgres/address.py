@@ -38,6 +38,8 @@ def parse(url: str) -> Address:
         parts = urlsplit(url)
     except ValueError:  # its words hold the password
         raise InvalidInput(f"{_shown(url)} is not a PostgreSQL URL: write postgresql://user@host/database") from None
+    if parts.netloc.count("@") > 1:
+        raise InvalidInput(f"in the URL of {_shown(url)}, write an @ in a user or password as %40")
     options = [option for option in parts.query.split("&") if option]
     ours = dict(option.split("=", 1) for option in options if option.startswith(("schema=", "partitions=")))
     theirs = [option for option in options if option.partition("=")[0] not in ours]  # as they are written
@@ -56,7 +58,10 @@ def parse(url: str) -> Address:
 def _shown(url: str) -> str:
     """A URL for people: all that may be a password is cut, also where one was not written as a URL wants it."""
     scheme, _, rest = url.partition("://")
-    return f"{scheme}://{re.split('[?#]', rest.rpartition('@')[2])[0]}"
+    head, tail = re.split(r"(?=[?#])|$", rest, maxsplit=1)
+    if "@" in tail and "@" not in head:  # whose it is, an option's or a password's, cannot be told
+        return f"{scheme}://…"
+    return f"{scheme}://{head.rpartition('@')[2]}"
 
 
 def _partitions(text: str | None) -> int:

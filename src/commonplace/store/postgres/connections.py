@@ -97,6 +97,7 @@ class Connections:
         self._prepare: int | None = _PREPARE_AFTER
         self._types = types
         self._renewed = 0.0
+        self._troubled = True  # until the first connection is there
         self._renewing = threading.Lock()
         self._pool: ConnectionPool[Link] = ConnectionPool(
             url,
@@ -130,9 +131,13 @@ class Connections:
 
     def _taken(self, deadline: float) -> Link:
         while True:
+            rest = max(deadline - time.monotonic(), 0.01)
             try:
-                # Each asking makes the pool try to connect once, if it may grow: so the server is found again soon.
-                return self._pool.getconn(timeout=max(min(deadline - time.monotonic(), _ASK_AGAIN), 0.01))
+                # Each asking makes the pool try to connect once, if it may grow: so a server that was away is found
+                # again soon. While nothing is wrong nobody gives up his place in the queue.
+                taken = self._pool.getconn(timeout=min(rest, _ASK_AGAIN) if self._troubled else rest)
+                self._troubled = False
+                return taken
             except PoolClosed:
                 raise StoreClosed(f"the book at {self._shown} was closed") from None
             except PoolTimeout:
@@ -145,6 +150,7 @@ class Connections:
         if not isinstance(error, psycopg.Error) or not faults.is_lost(error):
             return
         with self._renewing:
+            self._troubled = True
             if connection.made > self._renewed:
                 self._renewed = time.monotonic()
                 self._pool.drain()
@@ -166,7 +172,7 @@ class Connections:
 
 
 _PREPARE_AFTER = 2
-"""Prepare a statement when it is run for the third time."""
+"""Any number says that statements may be prepared, None that they may not."""
 
 
 def _options(settings: Settings) -> dict[str, Any]:

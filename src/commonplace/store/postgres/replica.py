@@ -24,8 +24,6 @@ _LOG = logging.getLogger(__name__)
 _WRITTEN = "SELECT CAST(pg_current_wal_insert_lsn() AS text)"
 # A server that is no replica any more may have gone its own way: the primary is asked.
 _FRESH = "SELECT pg_is_in_recovery() AND pg_last_wal_replay_lsn() >= CAST(:written AS pg_lsn)"
-_UNKNOWN = (1 << 64) - 1
-"""Further than any log reaches."""
 _REMEMBERED = 10_000
 _PATIENCE = 1.0
 """Seconds that a recall waits for a replica: the primary knows the answer too."""
@@ -39,6 +37,7 @@ class Replica:
     def __init__(self, address: Address, settings: Settings, types: VectorTypes, position: str) -> None:
         self._connections = Connections(address.url, address.shown, settings, types)
         self._written: OrderedDict[int, int] = OrderedDict()
+        self._missed: set[int | None] = set()
         self._floor = _place(position)  # what others wrote before the book was opened here is expected of it, too
         self._resting_until = 0.0
         self._lock = threading.Lock()
@@ -48,6 +47,7 @@ class Replica:
         ((said,),) = tx.run(_WRITTEN)
         position = _place(said)
         with self._lock:
+            self._missed.discard(space)
             if space is None:
                 self._floor = max(self._floor, position)
                 return
@@ -57,12 +57,14 @@ class Replica:
                 self._floor = max(self._floor, self._written.popitem(last=False)[1])
 
     def missed(self, space: int | None) -> None:
-        """A write may be in the log, nobody knows where: until the next one, the primary answers for the space."""
+        """A write may be in the log, nobody knows where: the primary is to be asked how far it reaches."""
         with self._lock:
-            if space is None:
-                self._floor = _UNKNOWN
-            else:
-                self._written[space] = _UNKNOWN
+            self._missed.add(space)
+
+    def missing(self, space: int) -> list[int | None]:
+        """What of this process's writes has to be asked of the primary before the replica may answer for a space."""
+        with self._lock:
+            return [each for each in (space, None) if each in self._missed]
 
     def is_fresh(self, tx: Transaction, space: int) -> Answer:
         """Ask whether the replica that `tx` is on has seen every write of this process to the space."""

@@ -88,6 +88,8 @@ class PostgresStore:
             return search(tx, self._graphs, space, probe, where, choose, narrow=narrow, as_of=as_of)
 
         if self._replica is not None:
+            for missed in self._replica.missing(space):
+                self.read(partial(self._replica.written, space=missed), space)
             fresh = partial(self._replica.is_fresh, space=space)
             found = self._replica.tried(lambda there, patience: self._looked(there, work, space, patience, fresh))
             if found is not None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import psycopg
 
-from commonplace.errors import BookTooNew, InvalidInput, NotABook, StoreUnavailable
+from commonplace.errors import BookTooNew, InvalidInput, NotABook, StoreError, StoreUnavailable
 from commonplace.recall.analyze import decode
 from commonplace.settings import Settings
 from commonplace.store import schema, verify
@@ -80,7 +80,8 @@ def _swept(connection: Link, address: Address) -> str:
     ((standby,),) = connection.execute("SELECT pg_is_in_recovery()").fetchall()
     if standby:  # good for reading
         return "0/0"
-    with suppress(psycopg.errors.InsufficientPrivilege):  # good for reading, too
+    # Without these it is good for reading, too.
+    with suppress(psycopg.errors.InsufficientPrivilege, psycopg.errors.ReadOnlySqlTransaction):
         connection.execute(f"DELETE FROM {address.quoted}.receipt WHERE at < now() - interval '1 day'".encode())
     ((position,),) = connection.execute("SELECT CAST(pg_current_wal_insert_lsn() AS text)").fetchall()
     return str(position)
@@ -168,7 +169,9 @@ def backup(store: Store, path: Path, settings: Settings) -> None:
         raise InvalidInput(f"{path} exists already; a backup never overwrites a file: choose another name")
     target = SqliteStore(path, settings)
     try:
-        copying.copy(store, target)
+        copied = copying.copy(store, target)
+        if not copied.ok:
+            raise StoreError(f"the backup at {path} is not what was read: {'; '.join(copied.problems)}")
     except BaseException:
         target.close()
         path.unlink(missing_ok=True)

@@ -130,10 +130,13 @@ class Writer:
 
     def _lead(self, lane: _Lane, space: int | None) -> None:
         """Run some of what is queued, and see to it that each caller is answered, whatever happens."""
-        jobs = [lane.queue.popleft() for _ in range(min(len(lane.queue), _TOGETHER))]
-        jobs = [job for job in jobs if not job.abandoned]
+        jobs: list[_Job] = []
         lane.leader = threading.get_ident()
         try:
+            while lane.queue and len(jobs) < _TOGETHER:
+                jobs.append(lane.queue[0])  # before it is taken: an interrupt in between must lose nobody's work
+                lane.queue.popleft()
+            jobs = [job for job in jobs if not job.abandoned]
             self._commit(jobs, space)
         except psycopg.Error as error:
             self._answer_each(jobs, space, error)
@@ -162,6 +165,8 @@ class Writer:
 
     def _commit(self, jobs: list[_Job], space: int | None) -> None:
         """Run the jobs in one transaction, again and again while the server comes and goes, but never twice."""
+        if not jobs:
+            return
         patience = Patience(self._timeout)
         attempt = _Attempt()
         while not self._is_committed(jobs, space, attempt, patience):
@@ -202,9 +207,9 @@ class Writer:
             attempt.committing = True
             # A lone failure has nothing to keep.
             tx.run("ROLLBACK" if all(job.error for job in jobs) else "COMMIT")
-            wire.sync()
-            attempt.committed = True
             if self._replica is not None:
+                wire.sync()
+                attempt.committed = True
                 self._replica.written(tx, space)
 
     def _was_committed(self, attempt: _Attempt, patience: Patience) -> bool:
@@ -257,6 +262,9 @@ def _answer(jobs: list[_Job], error: BaseException) -> None:
 
 
 def _is_running(connection: Link, number: str) -> bool:
+    ((standby,),) = connection.execute("SELECT pg_is_in_recovery()").fetchall()
+    if standby:
+        raise psycopg.OperationalError("a standby may not have heard of a commit yet")
     try:
         ((fate,),) = connection.execute(_FATE, [number]).fetchall()
     except psycopg.errors.InvalidParameterValue:
