@@ -21,7 +21,7 @@ from commonplace.store.postgres.types import VectorTypes
 _SETTINGS = """SELECT set_config('search_path', :path, TRUE), set_config('commonplace.space', :space, TRUE),
     set_config('statement_timeout', :statement, TRUE), set_config('lock_timeout', :lock, TRUE),
     set_config('jit', 'off', TRUE), set_config('max_parallel_workers_per_gather', '0', TRUE),
-    set_config('plan_cache_mode', 'force_generic_plan', TRUE)"""
+    set_config('plan_cache_mode', 'force_generic_plan', TRUE), set_config('enable_seqscan', :scan, TRUE)"""
 # A writer's turn, in a statement of its own: the time-outs above hold for it, and what it sees is from after the wait.
 _TURN = """SELECT pg_advisory_xact_lock_shared(CAST(:book AS integer), -1),
     pg_advisory_xact_lock(CAST(:book AS integer), CAST(:space AS integer))"""
@@ -64,6 +64,8 @@ class Beginning:
         return {
             "path": self.path,
             "space": str(EVERY_SPACE if space is None else space),
+            # Every key begins with the space: whoever reads one has no business in the others' pages.
+            "scan": "on" if space is None else "off",
             # Work on the whole book takes as long as the book is large.
             "statement": self.statement if space is not None else "0",
             "lock": self.lock,
