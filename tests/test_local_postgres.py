@@ -172,9 +172,11 @@ def crash(server: LocalPostgres) -> None:
 
 def processes_in(directory: Path) -> list[int]:
     """The servers' processes that work in a directory; they may end while one looks."""
-    found = []
+    import psutil
+
+    found: list[int] = []
     for process in psutil.process_iter():
-        with suppress(psutil.NoSuchProcess):
+        with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
             if process.name() == "postgres" and process.status() != psutil.STATUS_ZOMBIE:
                 found += [process.pid] if Path(process.cwd()) == directory else []
     return found
