@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psycopg
@@ -171,11 +171,15 @@ def crash(server: LocalPostgres) -> None:
 
 
 def processes_in(directory: Path) -> list[int]:
+    """The servers' processes that work in a directory; they may end while one looks."""
     import psutil
 
-    owner = directory.stat().st_uid
-    mine = [one for one in psutil.process_iter() if one.name() == "postgres" and one.uids().real == owner]
-    return [one.pid for one in mine if one.status() != psutil.STATUS_ZOMBIE and Path(one.cwd()) == directory]
+    found: list[int] = []
+    for process in psutil.process_iter():
+        with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+            if process.name() == "postgres" and process.status() != psutil.STATUS_ZOMBIE:
+                found += [process.pid] if Path(process.cwd()) == directory else []
+    return found
 
 
 def test_a_taken_last_port_gives_way_to_a_free_one(prepared: Path) -> None:

@@ -104,13 +104,13 @@ def test_of_two_reembeddings_only_the_latest_goal_is_put_in_place(tmp_path: Path
     with opened(tmp_path / "book.db") as book:
         book.remember([f"memory {i}" for i in range(20)])
         store = book._store
-        store.write(lambda tx: traces.begin_reembedding(tx, "X"))
-        rows = store.read(lambda tx: traces.not_reembedded(tx, 10))
-        store.write(lambda tx: traces.begin_reembedding(tx, "Y"))
+        store.write(lambda tx: traces.begin_reembedding(tx, "X"), None)
+        rows = store.read(lambda tx: traces.not_reembedded(tx, 10), None)
+        store.write(lambda tx: traces.begin_reembedding(tx, "Y"), None)
         with pytest.raises(Conflict):
             _embed_batch(store, HashEmbedder(8), "X", rows)
         with pytest.raises(Conflict):
-            store.write(lambda tx: _finish(tx, "X", None))  # type: ignore[arg-type]
+            store.write(lambda tx: _finish(tx, "X", None), None)  # type: ignore[arg-type]
         assert book.check(deep=True).ok
 
 
@@ -166,10 +166,10 @@ def test_forgetting_reaches_a_reembedding_that_was_stopped(tmp_path: Path) -> No
     with opened(tmp_path / "book.db") as book:
         memory = book.remember("the secret harbour")
         store = book._store
-        store.write(lambda tx: traces.begin_reembedding(tx, "X"))
-        _embed_batch(store, HashEmbedder(), "X", store.read(lambda tx: traces.not_reembedded(tx, 100)))
+        store.write(lambda tx: traces.begin_reembedding(tx, "X"), None)
+        _embed_batch(store, HashEmbedder(), "X", store.read(lambda tx: traces.not_reembedded(tx, 100), None))
         book.forget(memory.id)
-        assert store.read(lambda tx: tx.run("SELECT count(*) FROM reembedded WHERE space <> 1"))[0][0] == 0
+        assert store.read(lambda tx: tx.run("SELECT count(*) FROM reembedded WHERE space <> 1"), None)[0][0] == 0
 
 
 def test_a_json_object_that_reads_as_too_much_text_is_refused(book_path: Path) -> None:

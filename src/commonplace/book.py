@@ -355,7 +355,10 @@ class Book:
     def stats(self) -> Stats:
         """How much the space holds, and with what."""
         space, identity = self._place.find(), self._core.identity()
-        return self._store.read(lambda tx: listing.stats(tx, space, self._name, identity, self._store), space)
+        size, engine = self._store.size(), self._store.engine
+        return self._store.read(
+            lambda tx: listing.stats(tx, space, self._name, identity, size=size, engine=engine), space
+        )
 
     def check(self, *, deep: bool = False) -> Check:
         """Verify the store and that recall works; `deep` compares every index with the rows."""

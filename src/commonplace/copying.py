@@ -19,7 +19,7 @@ import numpy as np
 from commonplace import identity
 from commonplace.errors import Conflict, EmbedderMismatch, InvalidInput, NotFound, StoreCorrupt
 from commonplace.identity import Identity
-from commonplace.opening import open_store, shown
+from commonplace.opening import exists, open_store, shown
 from commonplace.settings import Settings
 from commonplace.store import memories, moving, spaces
 from commonplace.store.base import Row, Store, Tx
@@ -147,8 +147,8 @@ def _opened(place: Place, role: str, settings: Settings | None) -> Iterator[_End
 
 
 def _existing(place: Place, role: str, settings: Settings | None) -> AbstractContextManager[_End]:
-    """As `_opened`, but no file is made where there is none."""
-    if isinstance(place, (str, PathLike)) and "://" not in fspath(place) and not Path(place).exists():
+    """As `_opened`, but no book is made where there is none."""
+    if isinstance(place, (str, PathLike)) and not exists(place):
         raise NotFound(f"there is no book at {shown(place)}")
     return _opened(place, role, settings)
 

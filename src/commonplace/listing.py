@@ -10,7 +10,7 @@ from commonplace import checks, times
 from commonplace.errors import InvalidInput
 from commonplace.identity import Identity
 from commonplace.store import entries, files, memories, messages
-from commonplace.store.base import Row, Store, Tx
+from commonplace.store.base import Row, Tx
 from commonplace.store.conditions import Selection, compile_where
 from commonplace.values import Page, Stats
 
@@ -44,8 +44,8 @@ def after(cursor: str | None, order: str) -> tuple[int, str] | None:
     return said_at, checks.name(id, "the cursor's id")
 
 
-def stats(tx: Tx, space: int, name: str, identity: Identity, store: Store) -> Stats:
-    """What a space holds at this moment."""
+def stats(tx: Tx, space: int, name: str, identity: Identity, *, size: int, engine: str) -> Stats:
+    """What a space holds at this moment, in a store of that size."""
     now = times.now()
     kinds = memories.counts_by_kind(tx, compile_where(tx.dialect, space, Selection(), now=now))
     return Stats(
@@ -58,6 +58,6 @@ def stats(tx: Tx, space: int, name: str, identity: Identity, store: Store) -> St
         messages=messages.count(tx, space),
         embedder=f"{identity.name} {identity.version}",
         dimension=identity.dimension,
-        bytes=store.size(),
-        engine=store.engine,
+        bytes=size,
+        engine=engine,
     )

@@ -8,6 +8,7 @@ from typing import Literal, get_args
 from commonplace.errors import InvalidInput
 
 Durability = Literal["full", "normal"]
+_MOST_CONNECTIONS = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,5 +51,9 @@ class Settings:
             raise InvalidInput(f"durability is 'full' or 'normal', not {self.durability!r}")
         for name in self.__slots__:
             value = getattr(self, name)
-            if name != "durability" and (isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0):
+            if name != "durability" and (
+                isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0
+            ):
                 raise InvalidInput(f"{name} is a number above 0, not {value!r}")
+        if not isinstance(self.pool_size, int) or self.pool_size > _MOST_CONNECTIONS:
+            raise InvalidInput(f"pool_size is a whole number up to 10,000, not {self.pool_size!r}")

@@ -35,6 +35,10 @@ class Dialect(Protocol):
     def by_key(self) -> str:
         """Suffix of a table whose rows are wanted by the sequence numbers that are listed, not by the space."""
 
+    @property
+    def new_space(self) -> str:
+        """A number that no space has."""
+
     def among(self, column: str, param: str, kind: Listed) -> str:
         """Whether a column's value is in the JSON list that a parameter holds."""
 
@@ -112,7 +116,7 @@ class Tx(Protocol):
         """Run one statement for each set of parameters."""
 
     def take(self, count: int) -> int:
-        """Reserve `count` sequence numbers and return the first; order follows commits."""
+        """Reserve `count` sequence numbers in a row and return the first; what one transaction takes rises."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

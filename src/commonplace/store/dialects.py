@@ -11,6 +11,7 @@ from commonplace.store.base import Bind, Listed
 class SqliteDialect:
     """SQLite: JSON by json_type, json_extract and json_each."""
 
+    new_space = "(SELECT coalesce(max(number), 0) + 1 FROM space)"
     by_key = " NOT INDEXED"  # it would read the whole space by an index and drop what is not listed
 
     def among(self, column: str, param: str, kind: Listed) -> str:
@@ -57,6 +58,10 @@ class PostgresDialect:
     """PostgreSQL: JSON by jsonb, whose equality is strict about types and blind to how a number is written."""
 
     by_key = ""
+    # By chance, not in order: a number that a failover has lost must not come back for another space, while a process
+    # still knows it as the first one's.
+    new_space = """(SELECT c.number FROM (SELECT 1 + CAST(floor(random() * 2147483646) AS integer) AS number
+        FROM generate_series(1, 20)) c WHERE NOT EXISTS (SELECT 1 FROM space s WHERE s.number = c.number) LIMIT 1)"""
 
     def among(self, column: str, param: str, kind: Listed) -> str:
         # An array made once, so that an index can be asked for its members.

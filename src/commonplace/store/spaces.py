@@ -23,8 +23,7 @@ def number(tx: Tx, name: str) -> int:
     if found is not None:
         return found
     rows = tx.run(
-        "INSERT INTO space (number, name, epoch) VALUES"
-        " ((SELECT coalesce(max(number), 0) + 1 FROM space), :name, 0) RETURNING number",
+        f"INSERT INTO space (number, name, epoch) VALUES ({tx.dialect.new_space}, :name, 0) RETURNING number",
         {"name": name},
     )
     return int(rows[0][0])

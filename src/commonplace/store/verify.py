@@ -20,6 +20,8 @@ RULES = {
         WHERE NOT EXISTS (SELECT 1 FROM memory m WHERE m.seq = t.seq AND m.space = t.space)""",
     "tags without a memory": """SELECT count(*) FROM tag t
         WHERE NOT EXISTS (SELECT 1 FROM memory m WHERE m.seq = t.seq AND m.space = t.space)""",
+    "memories of spaces that are not there": """SELECT count(*) FROM memory m
+        WHERE NOT EXISTS (SELECT 1 FROM space s WHERE s.number = m.space)""",
     "memories with more than one current version": """SELECT count(*) FROM (SELECT 1 FROM memory
         WHERE ended_at IS NULL GROUP BY space, id HAVING count(*) > 1) found""",
     "memories without a current version": """SELECT count(*) FROM (SELECT 1 FROM memory

@@ -9,6 +9,7 @@ from __future__ import annotations
 import zlib
 from dataclasses import dataclass
 
+from commonplace.errors import StoreError
 from commonplace.settings import Settings
 from commonplace.store.postgres.address import Address
 from commonplace.store.postgres.tables import EVERY_SPACE
@@ -20,12 +21,17 @@ from commonplace.store.postgres.types import VectorTypes
 _SETTINGS = """SELECT set_config('search_path', :path, TRUE), set_config('commonplace.space', :space, TRUE),
     set_config('statement_timeout', :statement, TRUE), set_config('lock_timeout', :lock, TRUE),
     set_config('jit', 'off', TRUE), set_config('max_parallel_workers_per_gather', '0', TRUE),
-    set_config('plan_cache_mode', 'force_generic_plan', TRUE)"""
-# For a writer also its turn, and the number by which the server knows the transaction.
-_NUMBER = "CAST(pg_current_xact_id() AS text)"
-_TURN = f"""{_SETTINGS}, pg_advisory_xact_lock_shared(CAST(:book AS integer), -1),
-    pg_advisory_xact_lock(CAST(:book AS integer), CAST(:space AS integer)), {_NUMBER}"""
-_WHOLE_TURN = f"{_SETTINGS}, pg_advisory_xact_lock(CAST(:book AS integer), -1), {_NUMBER}"
+    set_config('plan_cache_mode', 'force_generic_plan', TRUE), set_config('enable_seqscan', :scan, TRUE)"""
+# A writer's turn, in a statement of its own: the time-outs above hold for it, and what it sees is from after the wait.
+_TURN = """SELECT pg_advisory_xact_lock_shared(CAST(:book AS integer), -1),
+    pg_advisory_xact_lock(CAST(:book AS integer), CAST(:space AS integer))"""
+_WHOLE_TURN = "SELECT pg_advisory_xact_lock(CAST(:book AS integer), -1)"
+# The number by which the server knows the transaction, and whether the space is still there.
+_BEGUN = """SELECT CAST(pg_current_xact_id() AS text),
+    CAST(:space AS integer) < 1 OR EXISTS (SELECT 1 FROM space WHERE number = CAST(:space AS integer))"""
+
+
+GONE = "this book's space is no longer there, as after a restore or a failover that lost it: open the book again"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,13 +52,22 @@ class Beginning:
     def writing(self, tx: Transaction, space: int | None) -> str:
         """Begin a change when it is its turn, and return the transaction's number."""
         tx.send("BEGIN")
-        return str(tx.run(_WHOLE_TURN if space is None else _TURN, self._terms(space))[0][-1])
+        terms = self._terms(space)
+        tx.send(_SETTINGS, terms)
+        tx.send(_WHOLE_TURN if space is None else _TURN, terms)
+        ((number, there),) = tx.run(_BEGUN, terms)
+        if not there:
+            raise StoreError(GONE)
+        return str(number)
 
     def _terms(self, space: int | None) -> dict[str, object]:
         return {
             "path": self.path,
             "space": str(EVERY_SPACE if space is None else space),
-            "statement": self.statement,
+            # Every key begins with the space: whoever reads one has no business in the others' pages.
+            "scan": "on" if space is None else "off",
+            # Work on the whole book takes as long as the book is large.
+            "statement": self.statement if space is not None else "0",
             "lock": self.lock,
             "book": self.book,
         }
@@ -62,7 +77,12 @@ def beginning(address: Address, settings: Settings, types: VectorTypes) -> Begin
     """What the transactions of a book say first."""
     return Beginning(
         path=f"{address.quoted}, {types.schema}",
-        statement=str(int(1000 * settings.statement_timeout)),
-        lock=str(int(1000 * settings.busy_timeout)),
+        statement=_milliseconds(settings.statement_timeout),
+        lock=_milliseconds(settings.busy_timeout),
         book=zlib.crc32(address.schema.encode()) - (1 << 31),
     )
+
+
+def _milliseconds(seconds: float) -> str:
+    """A time-out as the server takes it: at least one, since nought is none, and no more than it can count."""
+    return str(min(max(int(1000 * seconds), 1), 2**31 - 1))

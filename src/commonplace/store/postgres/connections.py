@@ -14,10 +14,11 @@ from typing import Any
 import psycopg
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
-from commonplace.errors import StoreClosed, StoreUnavailable
+from commonplace.errors import InvalidInput, StoreClosed, StoreUnavailable
 from commonplace.settings import Settings
 from commonplace.store.base import Row
 from commonplace.store.postgres import faults
+from commonplace.store.postgres.blocks import Blocks
 from commonplace.store.postgres.types import VectorTypes, register
 from commonplace.store.postgres.wire import Wire
 
@@ -38,6 +39,7 @@ class Link(psycopg.Connection[Row]):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.writer = secrets.randbits(62)
+        self.blocks = Blocks()
         self.made = time.monotonic()
         self._wire: Wire | None = None
 
@@ -67,6 +69,10 @@ def connect(url: str, shown: str, settings: Settings) -> Link:
     """One connection outside the pool: its errors say at once what is wrong with the URL or the server."""
     try:
         return Link.connect(url, **_options(settings))
+    except psycopg.ProgrammingError:  # its words hold the URL
+        raise InvalidInput(
+            f"the URL of {shown} cannot be read: write special characters in a user or password as %40 and the like"
+        ) from None
     except psycopg.Error as error:
         raise faults.translate(error, shown) from error
 
@@ -76,9 +82,9 @@ def vector_types(connection: Link, shown: str) -> VectorTypes:
     found = {name: (oid, schema) for name, oid, schema in connection.execute(_TYPES).fetchall()}
     if "halfvec" not in found:
         raise StoreUnavailable(
-            f"{shown} has no pgvector 0.7 or later: install it on the server, then run CREATE EXTENSION vector there"
+            f"{shown} has no pgvector 0.8 or later: install it on the server, then run CREATE EXTENSION vector there"
         )
-    return VectorTypes(halfvec=found["halfvec"][0], vector=found["vector"][0], schema=found["halfvec"][1])
+    return VectorTypes(halfvec=found["halfvec"][0], vector=found["vector"][0], schema=f'"{found["halfvec"][1]}"')
 
 
 class Connections:
@@ -91,6 +97,7 @@ class Connections:
         self._prepare: int | None = _PREPARE_AFTER
         self._types = types
         self._renewed = 0.0
+        self._troubled = True  # until the first connection is there
         self._renewing = threading.Lock()
         self._pool: ConnectionPool[Link] = ConnectionPool(
             url,
@@ -124,9 +131,13 @@ class Connections:
 
     def _taken(self, deadline: float) -> Link:
         while True:
+            rest = max(deadline - time.monotonic(), 0.01)
             try:
-                # Each asking makes the pool try to connect once, if it may grow: so the server is found again soon.
-                return self._pool.getconn(timeout=max(min(deadline - time.monotonic(), _ASK_AGAIN), 0.01))
+                # Each asking makes the pool try to connect once, if it may grow: so a server that was away is found
+                # again soon. While nothing is wrong nobody gives up his place in the queue.
+                taken = self._pool.getconn(timeout=min(rest, _ASK_AGAIN) if self._troubled else rest)
+                self._troubled = False
+                return taken
             except PoolClosed:
                 raise StoreClosed(f"the book at {self._shown} was closed") from None
             except PoolTimeout:
@@ -139,6 +150,7 @@ class Connections:
         if not isinstance(error, psycopg.Error) or not faults.is_lost(error):
             return
         with self._renewing:
+            self._troubled = True
             if connection.made > self._renewed:
                 self._renewed = time.monotonic()
                 self._pool.drain()
@@ -160,7 +172,7 @@ class Connections:
 
 
 _PREPARE_AFTER = 2
-"""Prepare a statement when it is run for the third time."""
+"""Any number says that statements may be prepared, None that they may not."""
 
 
 def _options(settings: Settings) -> dict[str, Any]:

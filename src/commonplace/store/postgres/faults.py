@@ -37,7 +37,7 @@ def is_passing(error: psycopg.Error) -> bool:
 
 def is_busy(error: psycopg.Error) -> bool:
     """Whether somebody else held what was wanted for too long."""
-    return isinstance(error, (errors.LockNotAvailable, PoolTimeout))
+    return isinstance(error, (errors.LockNotAvailable, errors.QueryCanceled, PoolTimeout))
 
 
 def is_pooler(error: psycopg.Error) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from commonplace.errors import StoreError
 from commonplace.recall.analyze import common
 from commonplace.recall.context import REACH
 from commonplace.recall.types import Candidates, Floats, Ints, Probe
@@ -14,6 +15,7 @@ from commonplace.recall.words import K1, PIVOT, B, weights
 from commonplace.store import memories, trace
 from commonplace.store.base import Choose, Found, Row, Where, ensure_generation
 from commonplace.store.mirror import View, empty, extended
+from commonplace.store.postgres.beginning import GONE
 from commonplace.store.postgres.graphs import Graphs, graph_name
 from commonplace.store.postgres.transaction import Transaction
 from commonplace.store.postgres.types import Full, Half, Numbers
@@ -24,7 +26,8 @@ _STATE = """SELECT (SELECT value FROM book WHERE name = 'generation'),
     (SELECT value FROM book WHERE name = 'dimension'),
     coalesce((SELECT population FROM census WHERE space = :space), 0),
     EXISTS (SELECT 1 FROM memory WHERE space = :space AND expires_at <= :now AND ended_at IS NULL),
-    coalesce((SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(:graph)), FALSE)"""
+    coalesce((SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(:graph)), FALSE),
+    :space < 1 OR EXISTS (SELECT 1 FROM space WHERE number = :space)"""
 _FREQUENCIES = """SELECT term, count(*) FROM posting WHERE space = :space AND term = ANY(:terms) AND current
     GROUP BY term"""
 _SEARCHED = """SELECT count(*), CASE WHEN count(*) <= {few} THEN array_agg(m.seq) END FROM memory m WHERE {where}"""
@@ -102,7 +105,9 @@ def search(
     """Find candidates, let `choose` pick, and fetch what it picked."""
     state = tx.send(_STATE, {"space": space, "now": probe.now, "graph": graph_name(space)})
     frequencies = count_terms(tx, space, probe.terms)
-    ((generation, dimension, population, expiring, ready),) = state.fetchall()
+    ((generation, dimension, population, expiring, ready, there),) = state.fetchall()
+    if not there:
+        raise StoreError(GONE)
     ensure_generation(int(generation), probe.generation)
     if as_of is not None:
         return _search_past(tx, space, probe, where, choose, as_of, int(dimension))

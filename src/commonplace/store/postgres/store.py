@@ -21,9 +21,8 @@ from commonplace.settings import Settings
 from commonplace.store.base import Choose, Found, Tx, Where
 from commonplace.store.dialects import PostgresDialect
 from commonplace.store.postgres import faults, upkeep
-from commonplace.store.postgres.address import Address
+from commonplace.store.postgres.address import Address, parse
 from commonplace.store.postgres.beginning import beginning
-from commonplace.store.postgres.blocks import Blocks
 from commonplace.store.postgres.connections import Connections, Patience
 from commonplace.store.postgres.graphs import Graphs
 from commonplace.store.postgres.replica import Replica
@@ -45,20 +44,21 @@ class PostgresStore:
         self._settings = settings
         self._pid = os.getpid()
         self._closed = False
+        replica_address = None if read_url is None else parse(read_url)
         with _explained(address.shown):
             prepared = upkeep.prepare(address, settings)
         types = prepared.types
         self._engine = prepared.engine
         self._beginning = beginning(address, settings, types)
-        self._blocks = Blocks()
         self._graphs = Graphs(address, settings, types.schema)
         self._primary = Connections(address.url, address.shown, settings, types)
-        self._replica = None if read_url is None else Replica(read_url, settings, types, prepared.position)
+        self._replica = (
+            None if replica_address is None else Replica(replica_address, settings, types, prepared.position)
+        )
         self._writer = Writer(
             address,
             self._primary,
             self._beginning,
-            self._blocks,
             replica=self._replica,
             timeout=settings.busy_timeout,
         )
@@ -93,6 +93,8 @@ class PostgresStore:
         """Run the work on the replica if there is one that has seen enough, else on the primary."""
         self._ensure_open()
         if self._replica is not None:
+            for missed in self._replica.missing(space):
+                self.read(partial(self._replica.written, space=missed), space)
             fresh = partial(self._replica.is_fresh, space=space)
             found = self._replica.tried(lambda there, patience: self._looked(there, work, space, patience, fresh))
             if found is not None:
@@ -126,7 +128,7 @@ class PostgresStore:
         while True:
             try:
                 with connections.borrowed(patience.deadline) as connection, connection.piped() as wire:
-                    tx = Transaction(wire, self._blocks)
+                    tx = Transaction(wire, connection.blocks)
                     # Asked before the snapshot is taken, so that it holds what the answer promises.
                     asked = None if fresh is None else fresh(tx)
                     if asked is not None:

@@ -18,6 +18,7 @@ POSTGRES = PostgresDialect()
 
 _ROWS = 40
 """Rows of one INSERT: a statement costs both sides something, whatever it holds."""
+_LARGE = 8_000_000
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z_][a-z0-9_]*)")
 _GIVES_ROWS = re.compile(r"\s*(SELECT|WITH|SHOW|EXPLAIN)\b|.*\bRETURNING\b", re.IGNORECASE | re.DOTALL)
 
@@ -77,9 +78,19 @@ class Transaction:
         rows = list(params)
         while len(rows) >= _ROWS and sql.startswith("INSERT"):
             some, rows = rows[:_ROWS], rows[_ROWS:]
+            if sum(map(_size, some)) > _LARGE:  # the protocol has an end, too
+                self._each(sql, some)
+                continue
             self.send(_of_many_rows(sql), {f"{name}_{i}": row[name] for i, row in enumerate(some) for name in row})
+        self._each(sql, rows)
+
+    def _each(self, sql: str, rows: Iterable[Params | Mapping[str, object]]) -> None:
         for row in rows:
             self.send(sql, row)
 
     def take(self, count: int) -> int:
         return self._blocks.take(self, count)
+
+
+def _size(row: Params | Mapping[str, object]) -> int:
+    return sum(len(value) for value in row.values() if isinstance(value, (str, bytes)))

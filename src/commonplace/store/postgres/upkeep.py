@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import zlib
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import psycopg
 
-from commonplace.errors import BookTooNew, InvalidInput, NotABook, StoreUnavailable
+from commonplace.errors import BookTooNew, InvalidInput, NotABook, StoreError, StoreUnavailable
 from commonplace.settings import Settings
 from commonplace.store import schema, verify
 from commonplace.store.base import Store, Tx
 from commonplace.store.postgres import tables
 from commonplace.store.postgres.address import Address
-from commonplace.store.postgres.blocks import Blocks
 from commonplace.store.postgres.connections import Link, connect, vector_types
 from commonplace.store.postgres.index import posted
 from commonplace.store.postgres.transaction import Transaction
@@ -23,6 +23,7 @@ from commonplace.store.postgres.types import VectorTypes
 from commonplace.values import Check
 
 _OLDEST = 130000
+_OLDEST_PGVECTOR = (0, 8)
 _TABLES = "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1"
 _SIZE = """SELECT coalesce(CAST(sum(pg_total_relation_size(c.oid)) AS bigint), 0) FROM pg_class c
     WHERE c.relnamespace = CAST(current_schema() AS regnamespace) AND c.relkind = 'r'"""
@@ -67,6 +68,8 @@ def prepare(address: Address, settings: Settings) -> Prepared:
             _migrate(connection, address)
         types = vector_types(connection, address.shown)
         ((pgvector,),) = connection.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'").fetchall()
+        if tuple(map(int, pgvector.split(".")[:2])) < _OLDEST_PGVECTOR:
+            raise StoreUnavailable(f"{address.shown} has pgvector {pgvector}: 0.8 is the oldest that will do")
         release = f"{server // 10000}.{server % 10000}"
         position = _swept(connection, address)
         return Prepared(types=types, engine=f"PostgreSQL {release}, pgvector {pgvector}", position=position)
@@ -77,7 +80,9 @@ def _swept(connection: Link, address: Address) -> str:
     ((standby,),) = connection.execute("SELECT pg_is_in_recovery()").fetchall()
     if standby:  # good for reading
         return "0/0"
-    connection.execute(f"DELETE FROM {address.quoted}.receipt WHERE at < now() - interval '1 day'".encode())
+    # Without these it is good for reading, too.
+    with suppress(psycopg.errors.InsufficientPrivilege, psycopg.errors.ReadOnlySqlTransaction):
+        connection.execute(f"DELETE FROM {address.quoted}.receipt WHERE at < now() - interval '1 day'".encode())
     ((position,),) = connection.execute("SELECT CAST(pg_current_wal_insert_lsn() AS text)").fetchall()
     return str(position)
 
@@ -116,17 +121,23 @@ def _migrate(connection: Link, address: Address) -> None:
             return
         if not current:
             _ensure_extension(connection, address)
-            connection.execute(f"CREATE SCHEMA IF NOT EXISTS {address.quoted}")
+            _ensure_schema(connection, address)
         types = vector_types(connection, address.shown)
         connection.execute(f"SET LOCAL search_path TO {address.quoted}, {types.schema}")
         with connection.piped() as wire:
-            tx = Transaction(wire, Blocks())
+            tx = Transaction(wire, connection.blocks)
             schema.migrate(tx, tables.types(address.partitions), current=current)
             tx.run(
                 "INSERT INTO book (name, value) VALUES ('schema', :version)"
                 " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
                 {"version": str(schema.VERSION)},
             )
+
+
+def _ensure_schema(connection: Link, address: Address) -> None:
+    # A role that was given the schema may not be allowed to make one.
+    if not connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = $1", [address.schema]).fetchall():
+        connection.execute(f"CREATE SCHEMA {address.quoted}".encode())
 
 
 def _ensure_extension(connection: Link, address: Address) -> None:
@@ -158,7 +169,9 @@ def backup(store: Store, path: Path, settings: Settings) -> None:
         raise InvalidInput(f"{path} exists already; a backup never overwrites a file: choose another name")
     target = SqliteStore(path, settings)
     try:
-        copying.copy(store, target)
+        copied = copying.copy(store, target)
+        if not copied.ok:
+            raise StoreError(f"the backup at {path} is not what was read: {'; '.join(copied.problems)}")
     except BaseException:
         target.close()
         path.unlink(missing_ok=True)

@@ -58,8 +58,11 @@ class Wire:
 
     def close(self) -> None:
         """Wait for everything that was sent and raise the first error of it."""
-        self.sync()
-        self._pgconn.exit_pipeline_mode()
+        try:
+            self.sync()
+        finally:
+            if self._pgconn.status == pq.ConnStatus.OK and not self._waiting:
+                self._pgconn.exit_pipeline_mode()
 
     def sync(self) -> None:
         """End what belongs together: after an error, the server goes on behind this."""

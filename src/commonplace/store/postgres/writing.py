@@ -17,7 +17,6 @@ from commonplace.store.base import Tx
 from commonplace.store.postgres import faults
 from commonplace.store.postgres.address import Address
 from commonplace.store.postgres.beginning import Beginning
-from commonplace.store.postgres.blocks import Blocks
 from commonplace.store.postgres.connections import Connections, Link, Patience
 from commonplace.store.postgres.replica import Replica
 from commonplace.store.postgres.tables import EVERY_SPACE
@@ -65,10 +64,11 @@ class _Lane:
 class _Attempt:
     """How far one try of a transaction got."""
 
-    __slots__ = ("committing", "number", "token", "writer")
+    __slots__ = ("committed", "committing", "number", "token", "writer")
 
     def __init__(self) -> None:
         self.committing = False
+        self.committed = False
         self.number = ""
         self.token = secrets.randbits(62)
         self.writer = 0
@@ -82,7 +82,6 @@ class Writer:
         address: Address,
         connections: Connections,
         beginning: Beginning,
-        blocks: Blocks,
         *,
         replica: Replica | None,
         timeout: float,
@@ -90,7 +89,6 @@ class Writer:
         self._address = address
         self._connections = connections
         self._beginning = beginning
-        self._blocks = blocks
         self._replica = replica
         self._timeout = timeout
         self._lanes: defaultdict[int, _Lane] = defaultdict(_Lane)
@@ -132,10 +130,13 @@ class Writer:
 
     def _lead(self, lane: _Lane, space: int | None) -> None:
         """Run some of what is queued, and see to it that each caller is answered, whatever happens."""
-        jobs = [lane.queue.popleft() for _ in range(min(len(lane.queue), _TOGETHER))]
-        jobs = [job for job in jobs if not job.abandoned]
+        jobs: list[_Job] = []
         lane.leader = threading.get_ident()
         try:
+            while lane.queue and len(jobs) < _TOGETHER:
+                jobs.append(lane.queue[0])  # before it is taken: an interrupt in between must lose nobody's work
+                lane.queue.popleft()
+            jobs = [job for job in jobs if not job.abandoned]
             self._commit(jobs, space)
         except psycopg.Error as error:
             self._answer_each(jobs, space, error)
@@ -164,6 +165,8 @@ class Writer:
 
     def _commit(self, jobs: list[_Job], space: int | None) -> None:
         """Run the jobs in one transaction, again and again while the server comes and goes, but never twice."""
+        if not jobs:
+            return
         patience = Patience(self._timeout)
         attempt = _Attempt()
         while not self._is_committed(jobs, space, attempt, patience):
@@ -177,8 +180,10 @@ class Writer:
             with self._connections.borrowed(patience.deadline) as connection:
                 self._transact(connection, jobs, space, attempt)
         except psycopg.Error as error:
-            if attempt.committing and faults.is_lost(error):
-                return self._was_committed(attempt, patience)
+            if attempt.committing and (attempt.committed or faults.is_lost(error)):
+                if self._replica is not None:
+                    self._replica.missed(space)
+                return attempt.committed or self._was_committed(attempt, patience)
             if faults.is_pooler(error):
                 self._connections.without_prepared_statements()
             elif not patience.allows(error):
@@ -192,7 +197,7 @@ class Writer:
 
     def _transact(self, connection: Link, jobs: list[_Job], space: int | None, attempt: _Attempt) -> None:
         with connection.piped() as wire:
-            tx = Transaction(wire, self._blocks)
+            tx = Transaction(wire, connection.blocks)
             # Waited for: what the work takes for the time must not be from before its turn.
             attempt.number = self._beginning.writing(tx, space)
             for job in jobs:
@@ -204,6 +209,7 @@ class Writer:
             tx.run("ROLLBACK" if all(job.error for job in jobs) else "COMMIT")
             if self._replica is not None:
                 wire.sync()
+                attempt.committed = True
                 self._replica.written(tx, space)
 
     def _was_committed(self, attempt: _Attempt, patience: Patience) -> bool:
@@ -256,6 +262,9 @@ def _answer(jobs: list[_Job], error: BaseException) -> None:
 
 
 def _is_running(connection: Link, number: str) -> bool:
+    ((standby,),) = connection.execute("SELECT pg_is_in_recovery()").fetchall()
+    if standby:
+        raise psycopg.OperationalError("a standby may not have heard of a commit yet")
     try:
         ((fate,),) = connection.execute(_FATE, [number]).fetchall()
     except psycopg.errors.InvalidParameterValue:
