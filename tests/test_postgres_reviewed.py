@@ -13,9 +13,6 @@ import commonplace
 from commonplace import NotFound, Settings, StoreError
 from commonplace.copying import compare, copy
 from commonplace.store.postgres.address import parse
-from commonplace.store.postgres.blocks import Blocks
-from commonplace.store.postgres.connections import connect
-from commonplace.store.postgres.transaction import Transaction
 from commonplace.testing import HashEmbedder
 from tests.postgres import SCHEMAS, server, with_options
 
@@ -68,19 +65,24 @@ def test_a_copy_from_nowhere_makes_no_book_there(url: str, tmp_path: Path) -> No
     assert not (tmp_path / "copy.db").exists()
 
 
-def test_two_connections_never_share_numbers(url: str) -> None:
-    commonplace.open(url, embedder=EMBEDDER).close()
-    place = parse(url)
-    taken: list[int] = []
-    for _ in range(2):
-        with connect(place.url, place.shown, Settings()) as connection, connection.transaction():
-            connection.execute(f"SET LOCAL search_path TO {place.quoted}".encode())
-            assert isinstance(connection.blocks, Blocks)
-            with connection.piped() as wire:
-                tx = Transaction(wire, connection.blocks)
-                taken += [tx.take(10), tx.take(5)]
-    assert taken[1] == taken[0] + 10
-    assert len({number >> 24 for number in taken}) == 2
+def test_numbers_follow_each_other_whichever_connection_writes_and_none_comes_back(url: str) -> None:
+    with commonplace.open(url, embedder=EMBEDDER) as one, commonplace.open(url, embedder=EMBEDDER) as two:
+        other = one.in_space("other")
+        for number, book in enumerate((one, other, two, other, one)):
+            book.remember("The harbour freezes in January", id=f"m{number}")
+        one.forget("m4")
+        two.remember("The harbour freezes again", id="m5")
+        assert _numbers(one) == [1, 2, 4]
+        one.forget(["m0", "m2", "m5"])
+        two.remember("The harbour thaws", id="m6")
+        assert _numbers(one) == [5]
+        assert _numbers(other) == [1, 2]
+
+
+def _numbers(book: commonplace.Book) -> list[int]:
+    space = book._place.find()
+    sql = "SELECT seq FROM memory WHERE space = :space ORDER BY seq"
+    return [seq for (seq,) in book._store.read(lambda tx: tx.run(sql, {"space": space}), space)]
 
 
 def test_a_space_that_comes_back_is_not_given_the_number_of_a_lost_one(url: str) -> None:

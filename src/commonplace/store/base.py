@@ -115,8 +115,8 @@ class Tx(Protocol):
     def many(self) -> Callable[[str, Iterable[Params]], object]:
         """Run one statement for each set of parameters."""
 
-    def take(self, count: int) -> int:
-        """Reserve `count` sequence numbers in a row and return the first; what one transaction takes rises."""
+    def take(self, space: int, count: int) -> int:
+        """Reserve `count` sequence numbers for a space and return the first; in a space, order follows commits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,7 +49,7 @@ class Connection:
     def run(self, sql: str, params: Params | None = None) -> list[Row]:
         return self._execute(sql, params).fetchall()
 
-    def take(self, count: int) -> int:
+    def take(self, space: int, count: int) -> int:
         # SQLite has one writer at a time, so the order of these numbers is the order of the commits.
         last: list[Row] = self._execute(_TAKE, {"count": count}).fetchall()
         return int(last[0][0]) - count + 1

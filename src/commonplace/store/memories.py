@@ -384,7 +384,7 @@ def _append(
     tx: Tx, space: int, records: Sequence[Record], versions: Sequence[int], action: str, *, now: int
 ) -> list[Row]:
     """Write one row a record under fresh sequence numbers, with its trace and tags."""
-    first = tx.take(len(records))
+    first = tx.take(space, len(records))
     rows = [
         _row(record, seq=first + i, version=number, action=action, now=now)
         for i, (record, number) in enumerate(zip(records, versions, strict=True))

@@ -196,7 +196,7 @@ def _insert(tx: Tx, space: int, records: Sequence[Record]) -> int:
     count = sum(len(record.rows) for record in records)
     if not count:
         return 0
-    first = tx.take(count)
+    first = tx.take(space, count)
     versions = (row for record in records for row in record.rows)
     rows = [(seq, *row[1:-1], _bytes(row[-1])) for seq, row in enumerate(versions, first)]
     tx.many(memories._INSERT, (dict(zip(memories._NAMES, row, strict=True), space=space) for row in rows))

@@ -46,7 +46,7 @@ class SqliteIndex:
         for table in ("trace", "reembedded"):
             self._tx.many(_REMOVE.format(table=table), [{"space": space, "seq": seq} for seq, _ in versions])
         # Mirrors that hold one of these learn it from here; only the number stays.
-        first = self._tx.take(1)
+        first = self._tx.take(space, 1)
         self._tx.many(_END, [{"space": space, "seq": first, "was": seq} for seq, current in versions if current])
         self._tx.run(_UNREGISTER, {"name": f"segment {space}"})
 

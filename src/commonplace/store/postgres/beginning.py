@@ -26,9 +26,10 @@ _SETTINGS = """SELECT set_config('search_path', :path, TRUE), set_config('common
 _TURN = """SELECT pg_advisory_xact_lock_shared(CAST(:book AS integer), -1),
     pg_advisory_xact_lock(CAST(:book AS integer), CAST(:space AS integer))"""
 _WHOLE_TURN = "SELECT pg_advisory_xact_lock(CAST(:book AS integer), -1)"
-# The number by which the server knows the transaction, and whether the space is still there.
+# The number by which the server knows the transaction, whether the space is still there, and its last number.
 _BEGUN = """SELECT CAST(pg_current_xact_id() AS text),
-    CAST(:space AS integer) < 1 OR EXISTS (SELECT 1 FROM space WHERE number = CAST(:space AS integer))"""
+    CAST(:space AS integer) < 1 OR EXISTS (SELECT 1 FROM space WHERE number = CAST(:space AS integer)),
+    coalesce((SELECT last FROM census WHERE space = CAST(:space AS integer)), 0)"""
 
 
 GONE = "this book's space is no longer there, as after a restore or a failover that lost it: open the book again"
@@ -55,9 +56,11 @@ class Beginning:
         terms = self._terms(space)
         tx.send(_SETTINGS, terms)
         tx.send(_WHOLE_TURN if space is None else _TURN, terms)
-        ((number, there),) = tx.run(_BEGUN, terms)
+        ((number, there, last),) = tx.run(_BEGUN, terms)
         if not there:
             raise StoreError(GONE)
+        if space is not None:
+            tx.last[space] = last
         return str(number)
 
     def _terms(self, space: int | None) -> dict[str, object]:

@@ -18,7 +18,6 @@ from commonplace.errors import InvalidInput, StoreClosed, StoreUnavailable
 from commonplace.settings import Settings
 from commonplace.store.base import Row
 from commonplace.store.postgres import faults
-from commonplace.store.postgres.blocks import Blocks
 from commonplace.store.postgres.types import VectorTypes, register
 from commonplace.store.postgres.wire import Wire
 
@@ -39,7 +38,6 @@ class Link(psycopg.Connection[Row]):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.writer = secrets.randbits(62)
-        self.blocks = Blocks()
         self.made = time.monotonic()
         self._wire: Wire | None = None
 

@@ -84,8 +84,9 @@ class PostgresIndex:
             self._tx.run(_REMOVE.format(table=table), {"space": space, "seqs": _integers(seqs)})
 
     def clear(self, space: int) -> None:
-        for table in ("trace", "posting", "reembedded", "census"):
+        for table in ("trace", "posting", "reembedded"):
             self._tx.run(f"DELETE FROM {table} WHERE space = :space", {"space": space})
+        self._tx.run("UPDATE census SET population = 0 WHERE space = :space", {"space": space})
         del self._tx.population[space]
 
     def keep_reembedded(self, rows: Sequence[Row]) -> None:

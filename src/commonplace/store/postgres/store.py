@@ -128,7 +128,7 @@ class PostgresStore:
         while True:
             try:
                 with connections.borrowed(patience.deadline) as connection, connection.piped() as wire:
-                    tx = Transaction(wire, connection.blocks)
+                    tx = Transaction(wire)
                     # Asked before the snapshot is taken, so that it holds what the answer promises.
                     asked = None if fresh is None else fresh(tx)
                     if asked is not None:

@@ -14,7 +14,6 @@ EVERY_SPACE = -1
 """What `commonplace.space` is while a transaction may touch them all: reindex, check, copy."""
 
 _OWN = (
-    "CREATE SEQUENCE block",
     # `halfvec` has no length here: a book's dimension may change, and an index names it where it is needed.
     """CREATE TABLE trace (space integer NOT NULL, seq bigint NOT NULL, state smallint NOT NULL,
         session integer NOT NULL, vector halfvec, terms bytea NOT NULL, PRIMARY KEY (space, seq))
@@ -24,8 +23,10 @@ _OWN = (
     """CREATE TABLE posting (space integer NOT NULL, term integer NOT NULL, seq bigint NOT NULL,
         count smallint NOT NULL, length integer NOT NULL, current boolean NOT NULL,
         PRIMARY KEY (space, term, seq) INCLUDE (count, length, current)) PARTITION BY HASH (space)""",
-    # How many memories recall may see in each space: counting them anew would read them all.
-    "CREATE TABLE census (space integer PRIMARY KEY, population bigint NOT NULL) WITH (fillfactor = 50)",
+    # How many memories recall may see in each space, since counting them anew would read them all; and the last
+    # sequence number, since none is given out twice, even if what had it was forgotten.
+    """CREATE TABLE census (space integer PRIMARY KEY, population bigint NOT NULL, last bigint NOT NULL)
+        WITH (fillfactor = 50)""",
     # The last commit of each connection: what became of one whose answer was lost is read from here.
     """CREATE TABLE receipt (writer bigint PRIMARY KEY, token bigint NOT NULL, at timestamptz NOT NULL)
         WITH (fillfactor = 50)""",

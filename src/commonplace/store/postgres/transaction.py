@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from commonplace.store.base import Params, Row
 from commonplace.store.dialects import PostgresDialect
-from commonplace.store.postgres.blocks import Blocks
 from commonplace.store.postgres.index import PostgresIndex
 from commonplace.store.postgres.wire import Answer, Wire
 
@@ -19,6 +18,7 @@ POSTGRES = PostgresDialect()
 _ROWS = 40
 """Rows of one INSERT: a statement costs both sides something, whatever it holds."""
 _LARGE = 8_000_000
+_TAKEN = "SELECT coalesce((SELECT last FROM census WHERE space = :space), 0)"
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z_][a-z0-9_]*)")
 _GIVES_ROWS = re.compile(r"\s*(SELECT|WITH|SHOW|EXPLAIN)\b|.*\bRETURNING\b", re.IGNORECASE | re.DOTALL)
 
@@ -54,15 +54,16 @@ def _of_many_rows(sql: str) -> str:
 class Transaction:
     """A Tx on one connection; its owner begins and ends it."""
 
-    __slots__ = ("_blocks", "_wire", "dialect", "index", "population")
+    __slots__ = ("_wire", "dialect", "index", "last", "population")
 
-    def __init__(self, wire: Wire, blocks: Blocks) -> None:
+    def __init__(self, wire: Wire) -> None:
         self._wire = wire
         self.dialect = POSTGRES
         self.population: Counter[int] = Counter()
         """By how much the number of current memories of each space changes."""
         self.index = PostgresIndex(self)
-        self._blocks = blocks
+        self.last: dict[int, int] = {}
+        """The last sequence number that was given out in each space."""
 
     def run(self, sql: str, params: Params | Mapping[str, object] | None = None) -> list[Row]:
         answer = self.send(sql, params)
@@ -88,8 +89,14 @@ class Transaction:
         for row in rows:
             self.send(sql, row)
 
-    def take(self, count: int) -> int:
-        return self._blocks.take(self, count)
+    def take(self, space: int, count: int) -> int:
+        # Writers of a space take turns, so that the order of its numbers is the order of its commits; other spaces
+        # count for themselves, and nobody waits.
+        if space not in self.last:
+            ((self.last[space],),) = self.run(_TAKEN, {"space": space})
+        first = self.last[space] + 1
+        self.last[space] += count
+        return first
 
 
 def _size(row: Params | Mapping[str, object]) -> int:

@@ -125,7 +125,7 @@ def _migrate(connection: Link, address: Address) -> None:
         types = vector_types(connection, address.shown)
         connection.execute(f"SET LOCAL search_path TO {address.quoted}, {types.schema}")
         with connection.piped() as wire:
-            tx = Transaction(wire, connection.blocks)
+            tx = Transaction(wire)
             schema.migrate(tx, tables.types(address.partitions), current=current)
             tx.run(
                 "INSERT INTO book (name, value) VALUES ('schema', :version)"

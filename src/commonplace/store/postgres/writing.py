@@ -29,8 +29,9 @@ _TOGETHER = 50
 """At most this many callers share a commit: each has a savepoint, and past 64 those become slow for everybody."""
 _FATE = b"SELECT pg_xact_status(CAST($1 AS xid8))"
 # The number alone proves nothing: after a crash, numbers that never reached the disk are given out again.
-_LAST = """WITH counted AS (INSERT INTO census (space, population) SELECT * FROM unnest(:spaces, :more)
-    ON CONFLICT (space) DO UPDATE SET population = census.population + excluded.population)
+_LAST = """WITH counted AS (INSERT INTO census (space, population, last) SELECT * FROM unnest(:spaces, :more, :lasts)
+    ON CONFLICT (space) DO UPDATE SET population = census.population + excluded.population,
+    last = greatest(census.last, excluded.last))
     INSERT INTO receipt (writer, token, at) VALUES (:writer, :token, now())
     ON CONFLICT (writer) DO UPDATE SET token = excluded.token, at = excluded.at"""
 _RECEIVED = "SELECT 1 FROM {schema}.receipt WHERE writer = $1 AND token = $2"
@@ -197,13 +198,13 @@ class Writer:
 
     def _transact(self, connection: Link, jobs: list[_Job], space: int | None, attempt: _Attempt) -> None:
         with connection.piped() as wire:
-            tx = Transaction(wire, connection.blocks)
+            tx = Transaction(wire)
             # Waited for: what the work takes for the time must not be from before its turn.
             attempt.number = self._beginning.writing(tx, space)
             for job in jobs:
                 _run(tx, job, alone=len(jobs) == 1)
             attempt.writer = connection.writer
-            tx.send(_LAST, {"writer": attempt.writer, "token": attempt.token, **_census(tx.population)})
+            tx.send(_LAST, {"writer": attempt.writer, "token": attempt.token, **_census(tx)})
             attempt.committing = True
             # A lone failure has nothing to keep.
             tx.run("ROLLBACK" if all(job.error for job in jobs) else "COMMIT")
@@ -232,9 +233,13 @@ class Writer:
         return StoreError(f"the connection to {shown} broke in a commit, and {why}: the write may or may not be there")
 
 
-def _census(population: Counter[int]) -> dict[str, Numbers]:
-    spaces = np.array(list(population), np.int32)
-    return {"spaces": Numbers(spaces), "more": Numbers(np.array(list(population.values()), np.int64))}
+def _census(tx: Transaction) -> dict[str, Numbers]:
+    spaces, more = list(tx.population), list(tx.population.values())
+    return {
+        "spaces": Numbers(np.array(spaces, np.int32)),
+        "more": Numbers(np.array(more, np.int64)),
+        "lasts": Numbers(np.array([tx.last.get(space, 0) for space in spaces], np.int64)),
+    }
 
 
 def _run(tx: Transaction, job: _Job, *, alone: bool) -> None:
