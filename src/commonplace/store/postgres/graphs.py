@@ -8,6 +8,7 @@ an exact scan; until then, and for searches that are narrowed, the scan goes on.
 from __future__ import annotations
 
 import atexit
+import logging
 import threading
 from contextlib import suppress
 
@@ -19,6 +20,8 @@ from commonplace.store.base import Tx
 from commonplace.store.postgres.address import Address
 from commonplace.store.postgres.connections import Link, connect
 from commonplace.store.postgres.transaction import Transaction
+
+_LOG = logging.getLogger(__name__)
 
 # As wide as the candidates that are wanted, and on from there while some of them turn out to be gone.
 _SEARCH = (
@@ -83,12 +86,19 @@ class Graphs:
         atexit.register(self.close)
 
     def _build(self, space: int, dimension: int) -> None:
-        # Whatever goes wrong, the scan stays right: it is not tried again by this process.
+        # Whatever goes wrong, the scan stays right: it is said, and not tried again by this process.
         self._given_up.add(space)
-        with (
-            suppress(psycopg.Error, CommonplaceError),
-            connect(self._address.url, self._address.shown, self._settings) as connection,
-        ):
+        try:
+            self._connect_and_build(space, dimension)
+        except psycopg.errors.QueryCanceled:
+            pass  # the book was closed meanwhile
+        except (psycopg.Error, CommonplaceError) as error:
+            _LOG.warning("no graph for a large space of %s, which is scanned instead: %s", self._address.shown, error)
+        finally:
+            self._building = None
+
+    def _connect_and_build(self, space: int, dimension: int) -> None:
+        with connect(self._address.url, self._address.shown, self._settings) as connection:
             self._building = connection
             name = f"{self._address.quoted}.{graph_name(space)}"
             if connection.execute(_HALF_BUILT, [name]).fetchall():
@@ -98,7 +108,6 @@ class Graphs:
                 table = connection.execute(_TABLE.format(schema=self._address.quoted).encode(), [space]).fetchall()
             if table:
                 self._create(connection, space, dimension, table[0][0])
-        self._building = None
 
     def _create(self, connection: Link, space: int, dimension: int, table: str) -> None:
         sql = _BUILD.format(name=graph_name(space), table=table, types=self._types, dimension=dimension, space=space)
