@@ -87,7 +87,7 @@ class PostgresIndex:
         for table in ("trace", "posting", "reembedded"):
             self._tx.run(f"DELETE FROM {table} WHERE space = :space", {"space": space})
         self._tx.run("UPDATE census SET population = 0 WHERE space = :space", {"space": space})
-        del self._tx.population[space]
+        self._tx.population[space] = 0
 
     def keep_reembedded(self, rows: Sequence[Row]) -> None:
         self._tx.many(
