@@ -1,0 +1,1 @@
+"""From conversations to memories: what was said is read, guarded, and reconciled with what is known."""

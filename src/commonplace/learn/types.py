@@ -1,0 +1,72 @@
+"""What passes between the steps of learning: frozen values, no I/O."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from commonplace.values import Kind
+
+Act = Literal["keep", "correct", "forget"]
+"""What a sentence asks of the book: keep this, keep it in place of what was said before, or forget."""
+
+TEAM = "the team"
+"""The owner of what "we" decided, prefer or plan."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Utterance:
+    """One message as it was said."""
+
+    text: str
+    speaker: str | None
+    role: str
+    """user, assistant, system or tool."""
+    said_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One memory that a message holds, and where it stands there."""
+
+    text: str
+    """A sentence that stands alone: "Sarah prefers TypeScript", not "I prefer it"."""
+    kind: Kind
+    act: Act = "keep"
+    owner: str | None = None
+    """Whose it is: a speaker's name, TEAM, or None for a fact about the world."""
+    reason: str | None = None
+    rejected: tuple[str, ...] = ()
+    """What was decided against, tried and failed, or is to be avoided."""
+    due: datetime | None = None
+    """The day that a plan or commitment names, read against the time of the message."""
+    importance: float = 0.5
+    start: int
+    end: int
+    """The span of the message's text that this was read from."""
+    rule: str
+    """The name of the rule that found it."""
+
+
+Link = Literal["same", "contradicts", "adds", "unrelated"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """A memory or a draft as reconciliation compares it."""
+
+    text: str
+    kind: Kind
+    owner: str | None
+    said_at: datetime
+    act: Act = "keep"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """How a new statement stands to a known one, and why, in words that history shows."""
+
+    link: Link
+    reason: str
+    certainty: float
