@@ -28,7 +28,7 @@ _CLOSEST = 40
 _MOST_ADDED = 8.0
 """Log-odds that a close look can hardly add: what is further below the threshold is not fetched."""
 _FEW_WORDS = 3
-_UNRATED: Row = ("", 0, 0, 0)
+_UNRATED: Row = ("", 0, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,11 +182,11 @@ def _best(found: Found, judgement: rank.Judgement, request: Request) -> list[tup
 
 def _factors(row: Row, evidence: float, uses: dict[str, Row], now: int) -> tuple[float, float, float]:
     """Certainty, recency and strength of a row."""
-    _, used, ignored, wrong, *_ = uses.get(memories.id_of(row), _UNRATED)
+    _, used, ignored, wrong, confirmed, *_ = uses.get(memories.id_of(row), _UNRATED)
     return (
         weigh.certainty(evidence),
         weigh.recency(memories.kind_of(row), (now - memories.said_at(row)) / 1e6),
-        weigh.strength(memories.importance_of(row), used=used, ignored=ignored, wrong=wrong),
+        weigh.strength(memories.importance_of(row), used=used, ignored=ignored, wrong=wrong, confirmed=confirmed),
     )
 
 

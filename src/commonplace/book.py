@@ -8,16 +8,18 @@ from functools import partial
 from os import PathLike
 from pathlib import Path
 from types import EllipsisType, TracebackType
-from typing import Literal, overload
+from typing import TYPE_CHECKING, Literal, overload
 
 from commonplace import asking, checks, drafts, filters, forgetting, listing, revising, times
 from commonplace.canvas import Canvas
 from commonplace.core import Core, Place
 from commonplace.errors import InvalidInput, NotFound
+from commonplace.ids import new_id
 from commonplace.kv import KeyValue
 from commonplace.recall import question, rank, receipt
 from commonplace.recall.types import Floats
-from commonplace.store import entries, files, memories, messages, spaces
+from commonplace.store import entries, files, jobs, links, memories, messages, spaces
+from commonplace.store.base import Tx
 from commonplace.store.conditions import Selection, compile_where, is_plain
 from commonplace.transcript import Transcript
 from commonplace.values import (
@@ -27,10 +29,14 @@ from commonplace.values import (
     Content,
     Draft,
     Forgotten,
+    Job,
     Json,
     Kind,
+    Learned,
+    Link,
     Memory,
     Order,
+    Origin,
     Page,
     Recall,
     Revision,
@@ -40,10 +46,15 @@ from commonplace.values import (
     Within,
 )
 
+if TYPE_CHECKING:
+    from commonplace.reconciling import Settled
+
 # Inside the class, `list` is the verb.
 Memories = list[Memory]
 Revisions = list[Revision]
 Names = list[str]
+Jobs = list[Job]
+Links = list[Link]
 Vector = Sequence[float] | Floats
 
 
@@ -79,6 +90,7 @@ class Book:
         importance: float = 0.5,
         scope: Scope | None = None,
         source: str | None = None,
+        origin: Origin = "user",
         said_at: datetime | None = None,
         ttl: float | None = None,
         text: str | None = None,
@@ -87,6 +99,7 @@ class Book:
         vector: Vector | None = None,
         supersedes: Sequence[str] = (),
         reason: str | None = None,
+        reconcile: bool = False,
     ) -> Memory: ...
 
     @overload
@@ -100,6 +113,7 @@ class Book:
         importance: float = 0.5,
         scope: Scope | None = None,
         source: str | None = None,
+        origin: Origin = "user",
         said_at: datetime | None = None,
         ttl: float | None = None,
         text: str | None = None,
@@ -108,6 +122,7 @@ class Book:
         vector: Vector | None = None,
         supersedes: Sequence[str] = (),
         reason: str | None = None,
+        reconcile: bool = False,
     ) -> Memories: ...
 
     def remember(
@@ -120,6 +135,7 @@ class Book:
         importance: float = 0.5,
         scope: Scope | None = None,
         source: str | None = None,
+        origin: Origin = "user",
         said_at: datetime | None = None,
         ttl: float | None = None,
         text: str | None = None,
@@ -128,17 +144,20 @@ class Book:
         vector: Vector | None = None,
         supersedes: Sequence[str] = (),
         reason: str | None = None,
+        reconcile: bool = False,
     ) -> Memory | Memories:
         """Remember a content, or each of a list; when this returns, all of it is on disk, or none.
 
         A list means many, and the options then apply to each of its plain contents; a Draft brings its own.
         A JSON list to be kept as one memory is `Draft(content=[…])`. Bytes are stored whole and found by
         the `text` given with them. An `id` that is taken raises Conflict. `supersedes` closes older
-        memories: they leave recall, keep their history, and point to the new one.
+        memories: they leave recall, keep their history, and point to the new one. `reconcile` compares each with
+        what is known: said again, it strengthens the memory that is there, which is returned; what it contradicts is
+        closed, or closes it if that was said later.
         """
         options = Draft(
             content="", kind=kind, tags=tags, metadata=metadata or {}, importance=importance,
-            scope=scope or NOBODY, source=source, said_at=said_at, ttl=ttl, text=text, mime=mime, id=id,
+            scope=scope or NOBODY, source=source, origin=origin, said_at=said_at, ttl=ttl, text=text, mime=mime, id=id,
             vector=vector, supersedes=supersedes, reason=reason,
         )  # fmt: skip
         wanted = drafts.expand(content, options)
@@ -147,9 +166,104 @@ class Book:
             wanted, embedder=self._core.embedder, dimension=identity.dimension, settings=self._settings, now=now
         )
         space = self._place.make()
-        work = partial(memories.insert, space=space, records=records, generation=identity.generation)
-        stored = [memories.decode(row) for row in self._store.write(work, space)]
+        if reconcile:
+            rows = [each.row for each in self._reconciled(space, records)]
+        else:
+            work = partial(memories.insert, space=space, records=records, generation=identity.generation)
+            rows = self._store.write(work, space)
+        stored = [memories.decode(row) for row in rows]
         return stored if isinstance(content, (list, tuple)) else stored[0]
+
+    def _reconciled(self, space: int, records: Sequence[memories.Record]) -> Sequence[Settled]:
+        from commonplace import reconciling  # few books reconcile, and it is slow to import
+
+        arrivals = [reconciling.Arrival(record=record) for record in records]
+        planned = reconciling.plan(self._core, space, arrivals)
+        return self._store.write(lambda tx: reconciling.settle(tx, self._core, space, planned), space)
+
+    def learn(
+        self,
+        conversation: str | Iterable[Mapping[str, object] | str],
+        *,
+        session: str | None = None,
+        scope: Scope | None = None,
+        tags: Sequence[str] = (),
+        origin: Origin | None = None,
+        wait: bool = False,
+    ) -> Learned:
+        """Keep a conversation as it was said, and make memories of it.
+
+        Messages are mappings with content and perhaps role, name, said_at, metadata, or lines of "Name: text". When
+        this returns they are on disk and recall finds them; a thread of this process, or `commonplace work`, extracts
+        what is worth keeping and reconciles it with what is known. `wait` does it now.
+        """
+        from commonplace import learning, saying  # few books learn, and it is slow to import
+
+        now = times.now()
+        given = checks.scope(scope or NOBODY)
+        if given.session is not None:
+            raise InvalidInput("what is learned belongs to no session: name the conversation with session=")
+        lines = saying.conversation(conversation, now=now, settings=self._settings)
+        if not lines:
+            raise InvalidInput("the conversation is empty: there is nothing to learn from")
+        said = learning.Conversation(
+            session=new_id() if session is None else checks.name(session, "session"),
+            lines=lines,
+            scope=given,
+            tags=checks.tags(tags),
+            origin=None if origin is None else checks.origin(origin),
+        )
+        space = self._place.make()
+        taken = learning.take_in(self._core, space, said)
+        if wait:
+            return learning.learned(self._core, space, said.session, taken)
+        self._core.wake()
+        return Learned(session=said.session, messages=taken.ids, jobs=taken.jobs)
+
+    def jobs(self) -> Jobs:
+        """The jobs that wait, run, or have failed for good, oldest first."""
+        space = self._place.find()
+        return self._store.read(lambda tx: jobs.everything(tx, space), space)
+
+    def work(self) -> int:
+        """Do the jobs of this space that are due, now; returns how many were tried."""
+        from commonplace import working  # as for learn
+
+        space, done = self._place.find(), 0
+        while working.run_one(self._core, space) is not None:
+            done += 1
+        return done
+
+    def retry(self, number: int | None = None) -> int:
+        """Queue a job again that had failed for good, or all of them; returns how many."""
+        space = self._place.find()
+        wanted = None if number is None else checks.count(number, "number", least=1)
+        again = self._store.write(lambda tx: jobs.retry(tx, space, wanted), space)
+        if wanted is not None and not again:
+            raise NotFound(f"no job {wanted} has failed for good in this space")
+        if again:
+            self._core.wake()
+        return len(again)
+
+    def links(self, id: str) -> Links:
+        """What a memory has to do with others: what it supersedes, adds to or disputes, and where it was learned."""
+        space, name, now = self._place.find(), checks.name(id, "id"), times.now()
+
+        def work(tx: Tx) -> Links:
+            memories.current(tx, space, name, now=now)
+            return links.of(tx, space, name)
+
+        return self._store.read(work, space)
+
+    def undo(self, id: str, other: str) -> Links:
+        """Take back what reconciliation made of two memories: both stand again, each for itself.
+
+        `other` is what `links` names: a superseded memory, or the message that was taken for a repetition.
+        """
+        from commonplace import undoing  # as for learn
+
+        space = self._place.find()
+        return undoing.undo(self._core, space, checks.name(id, "id"), checks.name(other, "other"))
 
     def recall(
         self,
@@ -287,21 +401,83 @@ class Book:
         Name ids, or select by scope, filter, kinds and tags together; `everything=True` empties the space,
         key-value entries, canvases and transcripts too. `dry_run` only says what would go.
         """
-        selection = self._selection(
-            filter=filter, within=scope and checks.only(scope), kinds=kinds, tags=tags, superseded=True, expired=True
-        )
-        wanted = forgetting.Wanted(
-            ids=None if id is None else checks.names([id] if isinstance(id, str) else id, "id"),
-            selection=selection,
-            everything=everything,
-        )
-        forgetting.ensure_one_way(wanted)
+        wanted = self._wanted(id, scope=scope, filter=filter, kinds=kinds, tags=tags, everything=everything)
         space = self._place.find()
         if dry_run:
             return self._store.read(lambda tx: forgetting.preview(tx, space, wanted), space)
         forgotten = self._store.write(lambda tx: forgetting.forget(tx, space, wanted), space)
         self._store.scrub(space)
         return forgotten
+
+    def prune(
+        self,
+        *,
+        older_than: float | None = None,
+        weaker_than: float | None = None,
+        keep: int | None = None,
+        kinds: Sequence[str] | None = None,
+        tags: Sequence[str] | None = None,
+        dry_run: bool = True,
+    ) -> Forgotten:
+        """Forget what a policy lets go of, as a durable job; says what goes, and by default only that.
+
+        `older_than` are seconds since a memory was said, used or repeated; `weaker_than` is a bound for what time,
+        importance and use leave of it, 0 to 1.2; `keep` is how many may stay, the strongest.
+        """
+        from commonplace import pruning, working  # as for learn
+
+        policy = pruning.Policy(
+            older_than=None if older_than is None else checks.amount(older_than, "older_than"),
+            weaker_than=None if weaker_than is None else checks.amount(weaker_than, "weaker_than"),
+            keep=None if keep is None else checks.count(keep, "keep"),
+            kinds=checks.kinds(kinds),
+            tags=checks.names(tags, "tags"),
+        )
+        pruning.ensure_limits(policy)
+        space = self._place.find()
+        going = self._store.read(lambda tx: pruning.preview(tx, space, policy), space)
+        if not dry_run and going.ids:
+            most = self._settings.max_jobs
+            add = partial(jobs.add, space=space, kind=pruning.KIND, payload=policy.plain(), most=most)
+            working.run_now(self._core, space, self._store.write(add, space))
+        return going
+
+    def quarantine(
+        self,
+        id: str | Sequence[str] | None = None,
+        *,
+        scope: Scope | None = None,
+        filter: Mapping[str, object] | None = None,
+        kinds: Sequence[str] | None = None,
+        tags: Sequence[str] | None = None,
+        reason: str,
+    ) -> Names:
+        """Take memories out of recall, with what was learned from them; what they had superseded stands again.
+
+        Name them as for `forget`: `filter={"source": "scraper"}` rolls back all that came from there. Returns their
+        ids; `release` undoes it.
+        """
+        from commonplace import quarantining  # as for learn
+
+        wanted = self._wanted(id, scope=scope, filter=filter, kinds=kinds, tags=tags)
+        why, space = checks.text(reason, "reason", limit=10_000), self._place.find()
+        return [*self._store.write(lambda tx: quarantining.quarantine(tx, space, wanted, why), space)]
+
+    def release(
+        self,
+        id: str | Sequence[str] | None = None,
+        *,
+        scope: Scope | None = None,
+        filter: Mapping[str, object] | None = None,
+        kinds: Sequence[str] | None = None,
+        tags: Sequence[str] | None = None,
+    ) -> Names:
+        """Let memories stand again that `quarantine` took out of recall; returns their ids."""
+        from commonplace import quarantining  # as for learn
+
+        wanted = self._wanted(id, scope=scope, filter=filter, kinds=kinds, tags=tags)
+        space = self._place.find()
+        return [*self._store.write(lambda tx: quarantining.release(tx, space, wanted), space)]
 
     def history(self, id: str) -> Revisions:
         """Every version of a memory, oldest first: what was done, when and why."""
@@ -388,7 +564,7 @@ class Book:
 
     def close(self) -> None:
         """Release the store for every book on it; closing twice is harmless."""
-        self._store.close()
+        self._core.close()
 
     def __enter__(self) -> Book:
         return self
@@ -400,6 +576,28 @@ class Book:
 
     def __repr__(self) -> str:
         return f"<Book {self._core.where} space={self._name!r}>"
+
+    def _wanted(
+        self,
+        id: str | Sequence[str] | None,
+        *,
+        scope: Scope | None,
+        filter: Mapping[str, object] | None,
+        kinds: Sequence[str] | None,
+        tags: Sequence[str] | None,
+        everything: bool = False,
+    ) -> forgetting.Wanted:
+        """What a verb is to remove or take out, said in one way only."""
+        selection = self._selection(
+            filter=filter, within=scope and checks.only(scope), kinds=kinds, tags=tags, superseded=True, expired=True
+        )
+        wanted = forgetting.Wanted(
+            ids=None if id is None else checks.names([id] if isinstance(id, str) else id, "id"),
+            selection=selection,
+            everything=everything,
+        )
+        forgetting.ensure_one_way(wanted)
+        return wanted
 
     def _selection(
         self,

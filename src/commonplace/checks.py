@@ -11,7 +11,7 @@ import numpy as np
 
 from commonplace.errors import DimensionMismatch, InvalidInput, InvalidText, TooLarge
 from commonplace.recall.types import Floats
-from commonplace.values import KINDS, NOBODY, ORDERS, Json, Kind, Order, Scope, Within
+from commonplace.values import KINDS, NOBODY, ORDERS, ORIGINS, Json, Kind, Order, Origin, Scope, Within
 
 _LONGEST_NAME = 512
 _MOST_TAGS = 256
@@ -61,6 +61,21 @@ def kind(value: str) -> Kind:
         if value == known:
             return known
     raise InvalidInput(f"unknown kind {value!r}; known: {', '.join(KINDS)}")
+
+
+def origin(value: str) -> Origin:
+    """One of the origins."""
+    for known in ORIGINS:
+        if value == known:
+            return known
+    raise InvalidInput(f"unknown origin {value!r}; known: {', '.join(ORIGINS)}")
+
+
+def amount(value: float, what: str) -> float:
+    """A number from 0 on."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
+        raise InvalidInput(f"{what} must be a number from 0 on, not {value!r}")
+    return float(value)
 
 
 def tags(values: Iterable[str]) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ from commonplace.store.moving import FEEDBACK, MEMORIES, Record, Shelf
 Place = Store | str | PathLike[str]
 Progress = Callable[[int, int], None]
 
-_SHELVES: tuple[Shelf, ...] = (MEMORIES, FEEDBACK, moving.ENTRIES, moving.FILES, moving.MESSAGES)
+_SHELVES: tuple[Shelf, ...] = (MEMORIES, FEEDBACK, moving.LINKS, moving.ENTRIES, moving.FILES, moving.MESSAGES)
 _SHOWN = 5
 _LOW = 2**64 - 1
 _ANY = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import TYPE_CHECKING
 
 from commonplace import identity
 from commonplace.embed.base import Embedder
@@ -11,15 +12,23 @@ from commonplace.settings import Settings
 from commonplace.store import memories, spaces
 from commonplace.store.base import Store, Tx, ensure_generation
 
+if TYPE_CHECKING:
+    from commonplace.learn.types import Extractor
+    from commonplace.working import Worker
+
 
 class Core:
     """An open store and its embedder, which is proven before its first use and only once."""
 
-    def __init__(self, store: Store, embedder: Embedder, settings: Settings, where: str) -> None:
+    def __init__(
+        self, store: Store, embedder: Embedder, settings: Settings, where: str, extractor: Extractor | None = None
+    ) -> None:
         self.store = store
         self.embedder = embedder
         self.settings = settings
         self.where = where
+        self._extractor = extractor
+        self._worker: Worker | None = None
         self._identity: Identity | None = None
         self._proving = threading.Lock()
         written = store.read(identity.known, None)
@@ -33,6 +42,30 @@ class Core:
                 if self._identity is None:
                     self._identity = identity.prove(self.store, self.embedder, self.where, self.settings)
         return self._identity
+
+    @property
+    def extractor(self) -> Extractor:
+        """What reads memories out of messages: the rules, unless a model was given."""
+        if self._extractor is None:
+            from commonplace.learn.extract import Rules  # few books learn, and its patterns take a while to compile
+
+            self._extractor = Rules()
+        return self._extractor
+
+    def wake(self) -> None:
+        """Let a thread of this process do the jobs that wait; the first call starts it."""
+        with self._proving:
+            if self._worker is None:
+                from commonplace.working import Worker  # it works on this
+
+                self._worker = Worker(self)
+        self._worker.wake()
+
+    def close(self) -> None:
+        """End the worker after the job at hand, and release the store."""
+        if self._worker is not None:
+            self._worker.close()
+        self.store.close()
 
     def ensure_generation(self, tx: Tx) -> None:
         """Refuse to mix vectors: another process may have re-embedded the book since it was opened."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from commonplace import checks, times
+from commonplace import checks, redacting, times
 from commonplace.embed.base import Embedder
 from commonplace.errors import EmbedderFailed, InvalidInput, TooLarge
 from commonplace.ids import new_id
@@ -33,9 +33,10 @@ class Body:
 def body(content: Content, *, text: str | None, mime: str | None, settings: Settings) -> Body:
     """Check a content and render it: text as it is, JSON as lines, bytes by the text given with them."""
     shown = None if text is None else checks.text(text, "text", limit=settings.max_text_bytes)
+    shown = None if shown is None else redacting.text(shown, settings.redact)
     kind = checks.optional_name(mime, "mime")
     if isinstance(content, str):
-        stored = checks.text(content, "content", limit=settings.max_text_bytes)
+        stored = redacting.text(checks.text(content, "content", limit=settings.max_text_bytes), settings.redact)
         if not (stored.strip() or (shown or "").strip()):
             raise InvalidInput("the content is empty: there is nothing to remember")
         different = shown is not None and shown != stored
@@ -46,9 +47,11 @@ def body(content: Content, *, text: str | None, mime: str | None, settings: Sett
     if isinstance(content, (bytes, bytearray, memoryview)):
         return _bytes_body(bytes(content), shown, kind or BINARY, settings)
     if isinstance(content, (dict, list)):
-        encoded = checks.json_text(content, "content", limit=settings.max_text_bytes)
-        rendered = shown if shown is not None else _rendered(content, settings.max_text_bytes)
-        return Body(form="json", mime=kind or JSON, text=rendered, content=encoded)
+        checks.json_text(content, "content", limit=settings.max_text_bytes)
+        clean = redacting.json_value(content, settings.redact)
+        encoded = checks.json_text(clean, "content", limit=settings.max_text_bytes)
+        found_by = shown if shown is not None else rendered(clean, settings.max_text_bytes)
+        return Body(form="json", mime=kind or JSON, text=found_by, content=encoded)
     raise InvalidInput(f"content must be text, bytes, or a JSON object or list, not {type(content).__name__}")
 
 
@@ -60,7 +63,7 @@ def _bytes_body(content: bytes, shown: str | None, mime: str, settings: Settings
     return Body(form="bytes", mime=mime, text=shown or "", content=content)
 
 
-def _rendered(content: Json, limit: int) -> str:
+def rendered(content: Json, limit: int) -> str:
     """JSON as lines of `path: value`, so that words in keys and in values are both found."""
     lines, size = [], 0
     for line in _lines(content):
@@ -119,6 +122,7 @@ def record(draft: Draft, made: Body, *, settings: Settings, now: int) -> Record:
         importance=checks.share(draft.importance, "importance"),
         scope=checks.scope(draft.scope),
         source=checks.optional_name(draft.source, "source"),
+        origin=checks.origin(draft.origin),
         said_at=now if draft.said_at is None else times.to_micros(draft.said_at),
         created_at=now,
         expires_at=times.until(now, draft.ttl),

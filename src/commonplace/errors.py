@@ -10,6 +10,7 @@
     ├── NotFound                404
     ├── Conflict                409  compare-and-set lost; carries the current version
     │   └── StalePatch          409  the file no longer reads as the patch expects
+    ├── QueueFull               429  too many jobs wait; try again later
     ├── EmbedderMismatch        409  the book was written with another embedder
     ├── EmbedderFailed          502  the embedder could not be reached or answered wrongly
     ├── EmbedderUnavailable     503  a package or weight file is missing
@@ -103,6 +104,14 @@ class StalePatch(Conflict):
     """A patch whose context no longer matches the file; nothing was applied."""
 
     code = "stale_patch"
+
+
+class QueueFull(CommonplaceError):
+    """As many jobs wait as the settings allow."""
+
+    code = "queue_full"
+    status = 429
+    retryable = True
 
 
 class EmbedderMismatch(CommonplaceError):

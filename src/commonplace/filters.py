@@ -18,7 +18,7 @@ from commonplace.errors import InvalidFilter, InvalidInput
 Scalar = str | int | float | bool | None
 Operator = Literal["$eq", "$in", "$gt", "$gte", "$lt", "$lte", "$exists", "$contains"]
 
-TEXT_FIELDS = ("id", "kind", "source", "user", "agent", "session", "mime", "text")
+TEXT_FIELDS = ("id", "kind", "source", "origin", "user", "agent", "session", "mime", "text")
 NUMBER_FIELDS = ("importance", "version")
 TIME_FIELDS = ("said_at", "created_at", "updated_at", "expires_at")
 FIELDS = (*TEXT_FIELDS, *NUMBER_FIELDS, *TIME_FIELDS, "tags")

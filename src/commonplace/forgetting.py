@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from commonplace import times
 from commonplace.errors import InvalidInput, NotFound
-from commonplace.store import entries, files, memories, messages
+from commonplace.store import entries, files, jobs, links, memories, messages
 from commonplace.store.base import Tx
 from commonplace.store.conditions import Selection, compile_where
 from commonplace.values import Forgotten
@@ -35,7 +35,7 @@ def ensure_one_way(wanted: Wanted) -> None:
 
 def preview(tx: Tx, space: int, wanted: Wanted) -> Forgotten:
     """What `forget` would remove."""
-    ids = _ids(tx, space, wanted)
+    ids = chosen(tx, space, wanted)
     if not wanted.everything:
         return Forgotten(ids=ids, memories=len(ids), entries=0, files=0, messages=0)
     return Forgotten(
@@ -51,18 +51,35 @@ def forget(tx: Tx, space: int, wanted: Wanted) -> Forgotten:
     """Remove what is wanted, all or nothing."""
     removed = preview(tx, space, wanted)
     if wanted.everything:
-        for part in (memories, entries, files, messages):
+        for part in (memories, entries, files, messages, jobs):
             part.forget_all(tx, space)
     elif removed.ids:
         memories.forget(tx, space, removed.ids)
     return removed
 
 
-def _ids(tx: Tx, space: int, wanted: Wanted) -> tuple[str, ...]:
+def forget_session(tx: Tx, space: int, session: str) -> int:
+    """Remove a session's transcript and what was learned from it and from nothing else; returns how many messages."""
+    said = tuple(link.id for link in links.to(tx, space, [session], "said in"))
+    if said:
+        memories.forget(tx, space, with_derived(tx, space, said))
+    return messages.forget(tx, space, session)
+
+
+def chosen(tx: Tx, space: int, wanted: Wanted) -> tuple[str, ...]:
+    """The ids of what is wanted, with what was learned from it and from nothing else."""
     if wanted.ids is None:
-        return memories.ids(tx, compile_where(tx.dialect, space, wanted.selection, now=times.now()))
+        where = compile_where(tx.dialect, space, wanted.selection, now=times.now())
+        return with_derived(tx, space, memories.ids(tx, where))
     known = set(memories.known_ids(tx, space, wanted.ids))
     missing = [id for id in wanted.ids if id not in known]
     if missing:
         raise NotFound(f"no memory with id {missing[0]!r} in this space; nothing was forgotten")
-    return tuple(dict.fromkeys(wanted.ids))
+    return with_derived(tx, space, tuple(dict.fromkeys(wanted.ids)))
+
+
+def with_derived(tx: Tx, space: int, ids: tuple[str, ...]) -> tuple[str, ...]:
+    """These memories and what was learned from them and from nothing else."""
+    while ids and (more := [id for id in links.derived(tx, space, ids) if id not in set(ids)]):
+        ids = (*ids, *more)
+    return ids

@@ -9,7 +9,7 @@ import json
 from commonplace import checks, times
 from commonplace.errors import InvalidInput
 from commonplace.identity import Identity
-from commonplace.store import entries, files, memories, messages
+from commonplace.store import entries, files, jobs, memories, messages
 from commonplace.store.base import Row, Tx
 from commonplace.store.conditions import Selection, compile_where
 from commonplace.values import Page, Stats
@@ -56,6 +56,7 @@ def stats(tx: Tx, space: int, name: str, identity: Identity, *, size: int, engin
         entries=entries.count(tx, space, now=now),
         files=files.count(tx, space),
         messages=messages.count(tx, space),
+        jobs=jobs.count(tx, space),
         embedder=f"{identity.name} {identity.version}",
         dimension=identity.dimension,
         bytes=size,

@@ -17,9 +17,9 @@ from commonplace.canvas import checked_path
 from commonplace.core import Core
 from commonplace.errors import CommonplaceError, InvalidInput
 from commonplace.recall.types import Floats
-from commonplace.store import entries, files, memories, messages, trace
+from commonplace.store import entries, files, links, memories, messages, trace
 from commonplace.store.base import Row, Store, Tx
-from commonplace.values import ACTIONS, Json, Scope
+from commonplace.values import ACTIONS, RELATIONS, Json, Scope
 
 FORMAT = 1
 _BATCH = 500
@@ -35,6 +35,7 @@ def export(store: Store, space: int, name: str, *, vectors: bool) -> Iterator[_R
     yield from _memories(store, space, vectors)
     parts: tuple[tuple[Callable[..., list[Row]], Callable[[Row], _Record]], ...] = (
         (memories.all_feedback, _feedback),
+        (links.everything, _link),
         (entries.everything, _entry),
         (files.everything, _file),
         (messages.everything, _message),
@@ -70,6 +71,7 @@ def _memory(row: Row, vector: bytes | None) -> _Record:
         "agent": memory.scope.agent,
         "session": memory.scope.session,
         "source": memory.source,
+        "origin": memory.origin,
         "said_at": memory.said_at.isoformat(),
         "created_at": memory.created_at.isoformat(),
         "recorded_at": memory.updated_at.isoformat(),
@@ -87,9 +89,18 @@ def _memory(row: Row, vector: bytes | None) -> _Record:
 
 
 def _feedback(row: Row) -> _Record:
-    id, used, ignored, wrong, last_at = row
+    id, used, ignored, wrong, confirmed, last_at = row
     return {
-        "type": "feedback", "id": id, "used": used, "ignored": ignored, "wrong": wrong, "last_at": _iso(last_at),
+        "type": "feedback", "id": id, "used": used, "ignored": ignored, "wrong": wrong, "confirmed": confirmed,
+        "last_at": _iso(last_at),
+    }  # fmt: skip
+
+
+def _link(row: Row) -> _Record:
+    id, relation, other, at, reason, detail = row
+    return {
+        "type": "link", "id": id, "relation": relation, "other": other, "at": _iso(at), "reason": reason,
+        "detail": json.loads(detail),
     }  # fmt: skip
 
 
@@ -188,6 +199,7 @@ def _read_memory(core: Core, record: Mapping[str, Any]) -> _Version:
         importance=checks.share(record["importance"], "importance"),
         scope=checks.scope(Scope(user=record["user"], agent=record["agent"], session=record["session"])),
         source=checks.optional_name(record["source"], "source"),
+        origin=checks.origin(record["origin"]),
         said_at=_micros(record["said_at"]),
         created_at=_micros(record["created_at"]),
         expires_at=_micros_or_none(record["expires_at"]),
@@ -215,9 +227,24 @@ def _read_vector(record: Mapping[str, Any], dimension: int) -> Floats | None:
 
 
 def _read_feedback(core: Core, record: Mapping[str, Any]) -> _Restore:
-    counts = [checks.count(record[name], name) for name in ("used", "ignored", "wrong")]
+    counts = [checks.count(record[name], name) for name in ("used", "ignored", "wrong", "confirmed")]
     row = (checks.name(record["id"], "id"), *counts, _micros(record["last_at"]))
     return lambda tx, space: memories.restore_feedback(tx, space, row)
+
+
+def _read_link(core: Core, record: Mapping[str, Any]) -> _Restore:
+    if record["relation"] not in RELATIONS:
+        raise InvalidInput(f"unknown relation {record['relation']!r}")
+    reason = record["reason"]
+    row = (
+        checks.name(record["id"], "id"),
+        record["relation"],
+        checks.name(record["other"], "other"),
+        _micros(record["at"]),
+        None if reason is None else checks.text(reason, "reason", limit=10_000),
+        checks.metadata(record["detail"], limit=core.settings.max_text_bytes),
+    )
+    return lambda tx, space: links.restore(tx, space, row)
 
 
 def _read_entry(core: Core, record: Mapping[str, Any]) -> _Restore:
@@ -262,6 +289,7 @@ def _read_message(core: Core, record: Mapping[str, Any]) -> _Restore:
 
 _READERS: dict[str, Callable[[Core, Mapping[str, Any]], _Restore]] = {
     "feedback": _read_feedback,
+    "link": _read_link,
     "entry": _read_entry,
     "file": _read_file,
     "message": _read_message,

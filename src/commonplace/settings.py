@@ -8,6 +8,7 @@ from typing import Literal, get_args
 from commonplace.errors import InvalidInput
 
 Durability = Literal["full", "normal"]
+Redact = Literal["secrets", "personal", "nothing"]
 _MOST_CONNECTIONS = 10_000
 
 
@@ -31,6 +32,13 @@ class Settings:
     mirror_bytes: int = 1_000_000_000
     """Memory for the search mirrors of all spaces of one process; the longest unused go first."""
 
+    max_jobs: int = 10_000
+    """Jobs that may wait in a space; `learn` raises QueueFull beyond."""
+
+    redact: Redact = "secrets"
+    """What is taken out of texts before they are stored: keys, tokens and passwords; `personal` also mail addresses,
+    phone and card numbers and the like; `nothing` stores texts as they are."""
+
     candidates: int = 100
     """How many memories each of the two indexes proposes for a recall."""
 
@@ -49,9 +57,11 @@ class Settings:
     def __post_init__(self) -> None:
         if self.durability not in get_args(Durability):
             raise InvalidInput(f"durability is 'full' or 'normal', not {self.durability!r}")
+        if self.redact not in get_args(Redact):
+            raise InvalidInput(f"redact is 'secrets', 'personal' or 'nothing', not {self.redact!r}")
         for name in self.__slots__:
             value = getattr(self, name)
-            if name != "durability" and (
+            if name not in ("durability", "redact") and (
                 isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0
             ):
                 raise InvalidInput(f"{name} is a number above 0, not {value!r}")

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any
 
-from commonplace import checks, times
+from commonplace import checks, forgetting, saying, times
 from commonplace.core import Place
-from commonplace.errors import InvalidInput
 from commonplace.settings import Settings
 from commonplace.store import messages
 from commonplace.store.base import Store
 from commonplace.values import Json, Message
-
-_FIELDS = {"content", "role", "name", "said_at", "metadata"}
 
 
 class Transcript:
@@ -24,7 +20,7 @@ class Transcript:
         self._store = store
         self._place = place
         self._session = checks.name(session, "session")
-        self._limit = settings.max_text_bytes
+        self._settings = settings
 
     def append(
         self,
@@ -36,13 +32,15 @@ class Transcript:
         metadata: Mapping[str, Json] | None = None,
     ) -> Message:
         """Add a message at the end; when this returns it is on disk and has its number."""
-        line = self._line(content, role, name, said_at, metadata, times.now())
+        line = saying.line(
+            content, role=role, name=name, said_at=said_at, metadata=metadata, now=times.now(), settings=self._settings
+        )
         return self._write([line])[0]
 
     def extend(self, lines: Iterable[Mapping[str, object]]) -> list[Message]:
         """Add messages (mappings with content, role, name, said_at, metadata) at the end, all or none."""
         now = times.now()
-        return self._write([self._from_mapping(line, now) for line in lines])
+        return self._write([saying.from_mapping(line, now=now, settings=self._settings) for line in lines])
 
     def read(self, *, start: int = 1, limit: int | None = None) -> list[Message]:
         """Messages from number `start` on, oldest first."""
@@ -58,9 +56,9 @@ class Transcript:
         return self._store.read(lambda tx: messages.tail(tx, space, self._session, most), space)
 
     def forget(self) -> int:
-        """Erase the whole transcript and return how many messages it had."""
+        """Erase the whole transcript, with what was learned from it alone; returns how many messages it had."""
         space = self._place.find()
-        erased = self._store.write(lambda tx: messages.forget(tx, space, self._session), space)
+        erased = self._store.write(lambda tx: forgetting.forget_session(tx, space, self._session), space)
         self._store.scrub(space)
         return erased
 
@@ -71,28 +69,3 @@ class Transcript:
     def _write(self, lines: list[messages.Line]) -> list[Message]:
         space, now = self._place.make(), times.now()
         return self._store.write(lambda tx: messages.append(tx, space, self._session, lines, now=now), space)
-
-    def _from_mapping(self, line: Mapping[str, object], now: int) -> messages.Line:
-        if not isinstance(line, Mapping) or "content" not in line or not set(line) <= _FIELDS:
-            raise InvalidInput(
-                f"a message is a mapping with content and perhaps role, name, said_at, metadata, not {line!r}"
-            )
-        values: dict[str, Any] = {"role": "user", "name": None, "said_at": None, "metadata": None, **line}
-        return self._line(values["content"], values["role"], values["name"], values["said_at"], values["metadata"], now)
-
-    def _line(
-        self,
-        content: object,
-        role: object,
-        name: object,
-        said_at: datetime | None,
-        metadata: Mapping[str, Json] | None,
-        now: int,
-    ) -> messages.Line:
-        return messages.Line(
-            role=checks.name(role, "role"),
-            name=checks.optional_name(name, "name"),
-            content=checks.json_text(content, "content", limit=self._limit),
-            metadata=checks.metadata(metadata, limit=self._limit),
-            said_at=now if said_at is None else times.to_micros(said_at),
-        )

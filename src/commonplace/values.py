@@ -23,8 +23,15 @@ SIGNALS: tuple[Signal, ...] = get_args(Signal)
 Order = Literal["relevance", "time"]
 ORDERS: tuple[Order, ...] = get_args(Order)
 Coverage = Literal["known", "partly known", "unknown"]
-Action = Literal["remembered", "revised", "superseded"]
+Action = Literal["remembered", "revised", "superseded", "reopened", "quarantined"]
 ACTIONS: tuple[Action, ...] = get_args(Action)
+
+Origin = Literal["user", "agent", "tool", "import", "recalled"]
+ORIGINS: tuple[Origin, ...] = get_args(Origin)
+"""Where a memory came from, the most trusted first."""
+
+Relation = Literal["said in", "learned from", "repeats", "supersedes", "adds to", "disputes"]
+RELATIONS: tuple[Relation, ...] = get_args(Relation)
 
 TEXT = "text/plain"
 MARKDOWN = "text/markdown"
@@ -71,6 +78,7 @@ class Draft:
     importance: float = 0.5
     scope: Scope = NOBODY
     source: str | None = None
+    origin: Origin = "user"
     said_at: datetime | None = None
     ttl: float | None = None
     id: str | None = None
@@ -95,6 +103,7 @@ class Memory:
     importance: float
     scope: Scope
     source: str | None
+    origin: Origin
     said_at: datetime
     created_at: datetime
     updated_at: datetime
@@ -232,6 +241,52 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """What a memory has to do with another: `id` supersedes, adds to, repeats … `other`.
+
+    "said in" leads to a session, "learned from" to the message that a memory was read from, "repeats" to the one that
+    said it again.
+    """
+
+    id: str
+    relation: Relation
+    other: str
+    at: datetime
+    reason: str | None = None
+    detail: Mapping[str, Json] = field(default_factory=dict)
+    """What belongs to the relation: the span of the message and the rule that read it, the words that were repeated."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """Work that waits, runs, or has failed for good; what is done is no longer there."""
+
+    number: int
+    kind: str
+    state: Literal["waiting", "running", "dead"]
+    attempts: int
+    due_at: datetime
+    created_at: datetime
+    error: str | None
+    payload: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Learned:
+    """What a `learn` took in; once the job has run, what came of it."""
+
+    session: str
+    messages: tuple[str, ...]
+    """Ids of the memories of kind message that hold what was said."""
+    jobs: tuple[int, ...] = ()
+    """Numbers of the jobs that will extract; none when it is done."""
+    memories: tuple[Memory, ...] = ()
+    """What was learned: new memories, and known ones that were said again."""
+    links: tuple[Link, ...] = ()
+    """How each stands to what was known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Stats:
     """How much a space holds."""
 
@@ -242,6 +297,8 @@ class Stats:
     entries: int
     files: int
     messages: int
+    jobs: int
+    """Jobs that wait or run."""
     embedder: str
     dimension: int
     bytes: int

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Literal, Protocol
 
 from commonplace.values import Kind
 
@@ -70,3 +71,10 @@ class Relation:
     link: Link
     reason: str
     certainty: float
+
+
+class Extractor(Protocol):
+    """Reads memories out of messages: the rules that ship with commonplace, or a model."""
+
+    def extract(self, messages: Sequence[Utterance]) -> list[list[Finding]]:
+        """What each message holds; earlier messages are the context of later ones."""

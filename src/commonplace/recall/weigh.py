@@ -41,13 +41,17 @@ _BLAME = 0.5
 
 def recency(kind: Kind, age: float) -> float:
     """Give the factor for a memory said `age` seconds ago: 1 when new, never under OLDEST."""
-    freshness = math.pow(0.5, max(age, 0.0) / HALF_LIVES[kind])
-    return OLDEST + (1.0 - OLDEST) * freshness
+    return OLDEST + (1.0 - OLDEST) * freshness(kind, age)
 
 
-def strength(importance: float, *, used: int = 0, ignored: int = 0, wrong: int = 0) -> float:
-    """Give the factor for importance and feedback: 1 by default, within WEAKEST and STRONGEST."""
-    use = math.tanh((used - 0.5 * ignored) / 4.0)
+def freshness(kind: Kind, age: float) -> float:
+    """Give what is left of a memory after `age` seconds: half of it after its kind's half-life."""
+    return math.pow(0.5, max(age, 0.0) / HALF_LIVES[kind])
+
+
+def strength(importance: float, *, used: int = 0, ignored: int = 0, wrong: int = 0, confirmed: int = 0) -> float:
+    """Give the factor for importance, use and repetition: 1 by default, within WEAKEST and STRONGEST."""
+    use = math.tanh((used + confirmed - 0.5 * ignored) / 4.0)
     blame = 1.0 - math.pow(0.5, wrong)
     factor = 1.0 + _IMPORTANCE * (importance - 0.5) + _USE * use - _BLAME * blame
     return min(max(factor, WEAKEST), STRONGEST)

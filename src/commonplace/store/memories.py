@@ -14,14 +14,14 @@ import numpy.typing as npt
 from commonplace import times
 from commonplace.errors import Conflict, NotFound
 from commonplace.recall.types import Ints
-from commonplace.store import trace
+from commonplace.store import links, trace
 from commonplace.store.base import Indexed, Params, Row, Tx, Where, ensure_generation
-from commonplace.values import NOBODY, Content, Kind, Memory, Revision, Scope
+from commonplace.values import NOBODY, Content, Kind, Link, Memory, Origin, Revision, Scope
 
 COLUMNS = (
     "seq, id, version, action, reason, kind, form, mime, importance, scope_user, scope_agent, scope_session,"
-    " source, said_at, created_at, recorded_at, ended_at, expires_at, valid_to, superseded_by, tags, metadata,"
-    " text, content"
+    " source, said_at, created_at, recorded_at, ended_at, expires_at, valid_to, superseded_by, origin, tags,"
+    " metadata, text, content"
 )
 _NAMES = [name.strip() for name in COLUMNS.split(",")]
 FROM_M = ", ".join(f"m.{name}" for name in _NAMES)
@@ -30,6 +30,7 @@ FROM_M = ", ".join(f"m.{name}" for name in _NAMES)
 _INSERT = f"INSERT INTO memory (space, {COLUMNS}) VALUES (:space, {', '.join(':' + name for name in _NAMES)})"
 _INSERT_TAG = "INSERT INTO tag (space, tag, seq) VALUES (:space, :tag, :seq)"
 _CURRENT = f"SELECT {COLUMNS} FROM memory WHERE space = :space AND id = :id AND ended_at IS NULL"
+_STANDING = f"SELECT {COLUMNS} FROM memory WHERE space = :space AND ended_at IS NULL AND valid_to IS NULL"
 _VERSION = f"SELECT {COLUMNS} FROM memory WHERE space = :space AND id = :id AND version = :version"
 _HISTORY = f"SELECT {COLUMNS} FROM memory WHERE space = :space AND id = :id ORDER BY version"
 _LATEST = "SELECT max(version) FROM memory WHERE space = :space AND id = :id"
@@ -58,6 +59,7 @@ class Record:
     importance: float
     scope: Scope
     source: str | None
+    origin: Origin = "user"
     said_at: int
     created_at: int
     expires_at: int | None
@@ -85,7 +87,7 @@ def insert(tx: Tx, space: int, records: Sequence[Record], *, generation: int) ->
     rows = _append(tx, space, records, [1] * len(records), "remembered", now=now)
     for record in records:
         for old in record.supersedes:
-            _close(tx, space, old, by=record, now=now)
+            close(tx, space, old, by=record, reason=record.reason, now=now)
     return rows
 
 
@@ -156,6 +158,24 @@ def history(tx: Tx, space: int, id: str, *, now: int) -> list[Row]:
     return tx.run(_HISTORY, {"space": space, "id": id})
 
 
+def last_seq(tx: Tx, space: int) -> int:
+    """The sequence number of the last version that was written in a space; 0 if there is none."""
+    return int(tx.run("SELECT coalesce(max(seq), 0) FROM trace WHERE space = :space", {"space": space})[0][0])
+
+
+def standing(tx: Tx, space: int, ids: Sequence[str], *, now: int) -> list[Row]:
+    """Those of these memories that recall would see."""
+    among = tx.dialect.among("id", ":ids", "text")
+    rows = tx.run(f"{_STANDING} AND {among} ORDER BY seq", {"space": space, "ids": json.dumps(list(ids))})
+    return [row for row in rows if not _expired(row, now)]
+
+
+def standing_since(tx: Tx, space: int, seq: int, *, now: int) -> list[Row]:
+    """The memories, messages apart, that were written after a sequence number and that recall would see."""
+    rows = tx.run(f"{_STANDING} AND seq > :seq AND kind <> 'message' ORDER BY seq", {"space": space, "seq": seq})
+    return [row for row in rows if not _expired(row, now)]
+
+
 def page(tx: Tx, where: Where, *, newest: bool, limit: int, after: tuple[int, str] | None) -> list[Row]:
     """Up to `limit` memories in the order of what was said, after the given place."""
     params: dict[str, str | int | float | bytes | None] = {**where.params, "limit": limit}
@@ -174,6 +194,17 @@ def ids(tx: Tx, where: Where) -> tuple[str, ...]:
     """The ids of every memory for which the condition holds."""
     rows = tx.run(f"SELECT m.id FROM memory m WHERE {where.sql} ORDER BY m.said_at, m.id", where.params)
     return tuple(row[0] for row in rows)
+
+
+def lives(tx: Tx, where: Where) -> list[Row]:
+    """Of each memory: id, kind, when it was said, importance, used, ignored, wrong, confirmed, when last of use."""
+    return tx.run(
+        "SELECT m.id, m.kind, m.said_at, m.importance, coalesce(f.used, 0), coalesce(f.ignored, 0),"
+        " coalesce(f.wrong, 0), coalesce(f.confirmed, 0),"
+        " CASE WHEN coalesce(f.used, 0) + coalesce(f.confirmed, 0) > 0 THEN f.last_at ELSE 0 END"
+        f" FROM memory m LEFT JOIN feedback f ON f.space = m.space AND f.id = m.id WHERE {where.sql}",
+        where.params,
+    )
 
 
 def known_ids(tx: Tx, space: int, wanted: Sequence[str]) -> list[str]:
@@ -205,7 +236,7 @@ def fetch(tx: Tx, seqs: Ints, picked: npt.NDArray[np.intp], where: Where) -> tup
     place = {int(seq): position for position, seq in zip(picked, seqs[picked], strict=True)}
     positions = np.array([place[row[0]] for row in rows], np.int64)
     uses = tx.run(
-        "SELECT f.id, f.used, f.ignored, f.wrong, f.last_at FROM feedback f"
+        "SELECT f.id, f.used, f.ignored, f.wrong, f.confirmed, f.last_at FROM feedback f"
         f" WHERE f.space = :space AND {tx.dialect.among('f.id', ':ids', 'text')}",
         {"space": where.params["space"], "ids": json.dumps([row[1] for row in rows])},
     )
@@ -218,17 +249,25 @@ def feedback(tx: Tx, space: int, ids: Sequence[str], signal: str, *, now: int) -
     known = [id_of(row) for row in rows if not _expired(row, now)]
     for id in known:
         tx.run(
-            f"INSERT INTO feedback (space, id, used, ignored, wrong, last_at)"
-            f" VALUES (:space, :id, :used, :ignored, :wrong, :now)"
+            f"INSERT INTO feedback (space, id, used, ignored, wrong, confirmed, last_at)"
+            f" VALUES (:space, :id, :used, :ignored, :wrong, :confirmed, :now)"
             f" ON CONFLICT (space, id) DO UPDATE SET {signal} = feedback.{signal} + 1, last_at = :now",
             {
                 "space": space,
                 "id": id,
                 "now": now,
-                **{name: int(name == signal) for name in ("used", "ignored", "wrong")},
+                **{name: int(name == signal) for name in ("used", "ignored", "wrong", "confirmed")},
             },
         )
     return len(known)
+
+
+def unconfirm(tx: Tx, space: int, id: str) -> None:
+    """Take back one repetition."""
+    tx.run(
+        "UPDATE feedback SET confirmed = confirmed - 1 WHERE space = :space AND id = :id AND confirmed > 0",
+        {"space": space, "id": id},
+    )
 
 
 def forget(tx: Tx, space: int, ids: Sequence[str]) -> None:
@@ -239,6 +278,7 @@ def forget(tx: Tx, space: int, ids: Sequence[str]) -> None:
     tx.run(f"DELETE FROM tag WHERE space = :space AND seq IN (SELECT seq FROM memory WHERE {inside})", wanted)
     tx.run(f"DELETE FROM feedback WHERE {inside}", wanted)
     tx.run(f"DELETE FROM memory WHERE {inside}", wanted)
+    links.forget(tx, space, ids)
     tx.index.remove(space, [(seq, bool(current)) for seq, current in versions])
 
 
@@ -276,7 +316,7 @@ def whole_memories(tx: Tx, space: int, after: str, *, limit: int) -> list[tuple[
 def forget_all(tx: Tx, space: int) -> None:
     """Remove every memory of a space at once."""
     tx.run("UPDATE space SET epoch = epoch + 1 WHERE number = :space", {"space": space})
-    for table in ("tag", "feedback", "memory"):
+    for table in ("tag", "feedback", "link", "memory"):
         tx.run(f"DELETE FROM {table} WHERE space = :space", {"space": space})
     tx.index.clear(space)
 
@@ -284,7 +324,7 @@ def forget_all(tx: Tx, space: int) -> None:
 def decode(row: Row) -> Memory:
     """The memory that a row of COLUMNS holds."""
     (_, id, version, _, _, kind, form, mime, importance, user, agent, session, source, said, created, recorded,
-     _, expires, valid_to, superseded_by, tags, metadata, text, content) = row  # fmt: skip
+     _, expires, valid_to, superseded_by, origin, tags, metadata, text, content) = row  # fmt: skip
     return Memory(
         id=id,
         version=version,
@@ -297,6 +337,7 @@ def decode(row: Row) -> Memory:
         importance=importance,
         scope=_scope(user, agent, session),
         source=source,
+        origin=origin,
         said_at=times.from_micros(said),
         created_at=times.from_micros(created),
         updated_at=times.from_micros(recorded),
@@ -324,6 +365,19 @@ def kind_of(row: Row) -> Kind:
     return kind
 
 
+def version_of(row: Row) -> int:
+    return int(row[2])
+
+
+def origin_of(row: Row) -> Origin:
+    origin: Origin = row[20]
+    return origin
+
+
+def scope_of(row: Row) -> Scope:
+    return _scope(row[9], row[10], row[11])
+
+
 def importance_of(row: Row) -> float:
     return float(row[8])
 
@@ -339,7 +393,7 @@ def said_at(row: Row) -> int:
 
 
 def text_of(row: Row) -> str:
-    return str(row[22])
+    return str(row[23])
 
 
 def decode_revision(row: Row) -> Revision:
@@ -370,6 +424,7 @@ def record_of(tx: Tx, space: int, row: Row) -> Record:
         importance=named["importance"],
         scope=Scope(user=row[9], agent=row[10], session=row[11]),
         source=named["source"],
+        origin=named["origin"],
         said_at=named["said_at"],
         created_at=named["created_at"],
         expires_at=named["expires_at"],
@@ -402,7 +457,7 @@ def _row(record: Record, *, seq: int, version: int, action: str, now: int) -> Ro
     return (
         seq, record.id, version, action, record.reason, record.kind, record.form, record.mime, record.importance,
         record.scope.user, record.scope.agent, record.scope.session, record.source, record.said_at,
-        record.created_at, now, None, record.expires_at, record.valid_to, record.superseded_by,
+        record.created_at, now, None, record.expires_at, record.valid_to, record.superseded_by, record.origin,
         json.dumps(record.tags, ensure_ascii=False) if record.tags else "[]", record.metadata, record.text,
         record.content.encode() if isinstance(record.content, str) else record.content,
     )  # fmt: skip
@@ -414,7 +469,7 @@ def _indexed(record: Record, seq: int) -> Indexed:
     return Indexed(seq, head, closed, record.vector, record.terms)
 
 
-def _close(tx: Tx, space: int, id: str, *, by: Record, now: int) -> None:
+def close(tx: Tx, space: int, id: str, *, by: Record, reason: str | None, now: int) -> None:
     """Close a memory because `by` takes its place: a new version with an end and a pointer."""
     old = current(tx, space, id, now=now)
     if (before := decode(old)).superseded_by is not None:
@@ -422,10 +477,19 @@ def _close(tx: Tx, space: int, id: str, *, by: Record, now: int) -> None:
             f"memory {id!r} was superseded by {before.superseded_by!r} already: supersede that one",
             current=before.version,
         )
-    closed = replace(
-        record_of(tx, space, old), valid_to=by.said_at, superseded_by=by.id, reason=by.reason, supersedes=()
-    )
+    closed = replace(record_of(tx, space, old), valid_to=by.said_at, superseded_by=by.id, reason=reason, supersedes=())
     revise(tx, space, old, closed, action="superseded", now=now)
+    at = times.from_micros(now)
+    links.put(tx, space, [Link(id=by.id, relation="supersedes", other=id, at=at, reason=reason)])
+
+
+def shut(tx: Tx, space: int, id: str, *, reason: str, now: int) -> Row | None:
+    """Take a memory out of recall with nothing in its place; None if it is out already."""
+    old = current(tx, space, id, now=now)
+    if decode(old).valid_to is not None:
+        return None
+    closed = replace(record_of(tx, space, old), valid_to=now, superseded_by=None, reason=reason, supersedes=())
+    return revise(tx, space, old, closed, action="quarantined", now=now)
 
 
 def _content(form: str, text: str, content: Any) -> Content:
@@ -457,21 +521,29 @@ def count_versions(tx: Tx, space: int) -> int:
 
 
 def all_feedback(tx: Tx, space: int) -> list[Row]:
-    """Every memory's feedback: id, used, ignored, wrong, last_at."""
+    """Every memory's feedback: id, used, ignored, wrong, confirmed, last_at."""
     return tx.run(
-        "SELECT id, used, ignored, wrong, last_at FROM feedback WHERE space = :space ORDER BY id",
+        "SELECT id, used, ignored, wrong, confirmed, last_at FROM feedback WHERE space = :space ORDER BY id",
         {"space": space},
     )
 
 
 def restore_feedback(tx: Tx, space: int, row: Row) -> bool:
     """Put back one row of `all_feedback`; False if the memory has feedback already."""
-    id, used, ignored, wrong, last_at = row
+    id, used, ignored, wrong, confirmed, last_at = row
     if not tx.run(_CURRENT, {"space": space, "id": id}):
         return False
     rows = tx.run(
-        "INSERT INTO feedback (space, id, used, ignored, wrong, last_at)"
-        " VALUES (:space, :id, :used, :ignored, :wrong, :last_at) ON CONFLICT DO NOTHING RETURNING id",
-        {"space": space, "id": id, "used": used, "ignored": ignored, "wrong": wrong, "last_at": last_at},
+        "INSERT INTO feedback (space, id, used, ignored, wrong, confirmed, last_at)"
+        " VALUES (:space, :id, :used, :ignored, :wrong, :confirmed, :last_at) ON CONFLICT DO NOTHING RETURNING id",
+        {
+            "space": space,
+            "id": id,
+            "used": used,
+            "ignored": ignored,
+            "wrong": wrong,
+            "confirmed": confirmed,
+            "last_at": last_at,
+        },
     )
     return bool(rows)

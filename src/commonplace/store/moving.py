@@ -184,7 +184,7 @@ def _standing(tx: Tx, space: int, ids: Sequence[str]) -> dict[str, list[Row]]:
 
 
 def _tags(row: Row) -> list[str]:
-    return list(json.loads(row[20])) if row[20] != "[]" else []
+    return list(json.loads(row[21])) if row[21] != "[]" else []
 
 
 def _terms(row: Row) -> bytes:
@@ -360,7 +360,7 @@ FEEDBACK = Table(
     name="feedback",
     table="feedback",
     start=("",),
-    columns=("id", "used", "ignored", "wrong", "last_at"),
+    columns=("id", "used", "ignored", "wrong", "confirmed", "last_at"),
     rank="last_at",
     counted=True,
 )
@@ -378,6 +378,14 @@ FILES = Table(
     start=("", "", 0),
     columns=("canvas", "path", "revision", "content", "at", "author"),
     size="octet_length(content)",
+)
+LINKS = Table(
+    name="links",
+    table="link",
+    start=("", "", ""),
+    columns=("id", "relation", "other", "at", "reason", "detail"),
+    rank="at",
+    size="octet_length(detail)",
 )
 MESSAGES = Table(
     name="messages",

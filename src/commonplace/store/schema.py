@@ -66,7 +66,7 @@ _TABLES = (
         action {text} NOT NULL, reason {text}, kind {text} NOT NULL, form {text} NOT NULL, mime {text} NOT NULL,
         importance {real} NOT NULL, scope_user {text}, scope_agent {text}, scope_session {text}, source {text},
         said_at {integer} NOT NULL, created_at {integer} NOT NULL, recorded_at {integer} NOT NULL,
-        ended_at {integer}, expires_at {integer}, valid_to {integer}, superseded_by {text},
+        ended_at {integer}, expires_at {integer}, valid_to {integer}, superseded_by {text}, origin {text} NOT NULL,
         tags {text} NOT NULL, metadata {text} NOT NULL, text {text} NOT NULL, content {blob}{sequence_key}){divided}""",
     "CREATE UNIQUE INDEX memory_id ON memory (space, id, version)",
     "CREATE INDEX memory_time ON memory (space, said_at, id) WHERE ended_at IS NULL",
@@ -74,7 +74,7 @@ _TABLES = (
     """CREATE TABLE tag (space {space} NOT NULL, tag {text} NOT NULL, seq {integer} NOT NULL,
         PRIMARY KEY (space, tag, seq)){clustered}{divided}""",
     """CREATE TABLE feedback (space {space} NOT NULL, id {text} NOT NULL, used {integer} NOT NULL,
-        ignored {integer} NOT NULL, wrong {integer} NOT NULL, last_at {integer} NOT NULL,
+        ignored {integer} NOT NULL, wrong {integer} NOT NULL, confirmed {integer} NOT NULL, last_at {integer} NOT NULL,
         PRIMARY KEY (space, id)){clustered}{divided}""",
     # A deleted entry stays as a tombstone (value NULL): versions never start again, so no stale
     # compare-and-set can succeed after a delete.
@@ -88,6 +88,16 @@ _TABLES = (
     """CREATE TABLE message (space {space} NOT NULL, session {text} NOT NULL, number {integer} NOT NULL,
         role {text} NOT NULL, name {text}, said_at {integer} NOT NULL, created_at {integer} NOT NULL,
         metadata {text} NOT NULL, content {text} NOT NULL, PRIMARY KEY (space, session, number)){divided}""",
+    # What a memory has to do with another, or with the message that it was learned from.
+    """CREATE TABLE link (space {space} NOT NULL, id {text} NOT NULL, relation {text} NOT NULL, other {text} NOT NULL,
+        at {integer} NOT NULL, reason {text}, detail {text} NOT NULL,
+        PRIMARY KEY (space, id, relation, other)){clustered}{divided}""",
+    "CREATE INDEX link_other ON link (space, other, relation)",
+    # Work that waits, or that failed for good; what is done is gone.
+    """CREATE TABLE job (space {space} NOT NULL, number {integer} NOT NULL, kind {text} NOT NULL, state {text} NOT NULL,
+        attempts {integer} NOT NULL, due_at {integer} NOT NULL, created_at {integer} NOT NULL, claim {text},
+        error {text}, payload {text} NOT NULL, PRIMARY KEY (space, number)){divided}""",
+    "CREATE INDEX job_due ON job (state, due_at)",
 )
 
 _SQLITE_TABLES = (

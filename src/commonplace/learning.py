@@ -1,0 +1,271 @@
+"""Learning: a conversation is kept as it was said at once, and a durable job makes memories of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from commonplace import drafts, reconciling, times
+from commonplace.core import Core
+from commonplace.guard import instructions, recalled
+from commonplace.learn.types import Finding, Utterance
+from commonplace.reconciling import Arrival, Settled
+from commonplace.store import jobs, links, memories, messages
+from commonplace.store.base import Row, Tx
+from commonplace.store.memories import Record
+from commonplace.values import Draft, Job, Json, Learned, Link, Origin, Scope
+
+KIND = "learn"
+_CONTEXT = 8
+"""Messages before the first new one that extraction may look back to."""
+_TOGETHER = 50
+"""Messages of one job: what a crash can make somebody do again."""
+_ORIGINS: dict[str, Origin] = {"user": "user", "tool": "tool", "function": "tool"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """What was said, checked, and where what is learned of it belongs."""
+
+    session: str
+    lines: Sequence[messages.Line]
+    scope: Scope
+    tags: tuple[str, ...]
+    origin: Origin | None
+    """Where all of it comes from; None goes by each message's role."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """What was taken in."""
+
+    ids: tuple[str, ...]
+    jobs: tuple[int, ...]
+
+
+def take_in(core: Core, space: int, said: Conversation) -> Taken:
+    """Keep a conversation as it was said, searchable, with the jobs that will learn from it: all or nothing."""
+    now = times.now()
+    spoken = [_spoken(core, said, line) for line in said.lines]
+    heard = [draft for draft in spoken if draft is not None]
+    identity = core.identity()
+    records = iter(
+        drafts.records(heard, embedder=core.embedder, dimension=identity.dimension, settings=core.settings, now=now)
+    )
+    made = [None if draft is None else next(records) for draft in spoken]
+
+    def work(tx: Tx) -> Taken:
+        kept = messages.append(tx, space, said.session, said.lines, now=times.now())
+        present = [(record, each.number) for record, each in zip(made, kept, strict=True) if record is not None]
+        memories.insert(tx, space, [record for record, _ in present], generation=identity.generation)
+        links.put(tx, space, [_said_in(record, said.session, number) for record, number in present])
+        return Taken(
+            ids=tuple(record.id for record, _ in present),
+            jobs=tuple(
+                jobs.add(tx, space, KIND, _payload(said, present[at : at + _TOGETHER]), most=core.settings.max_jobs)
+                for at in range(0, len(present), _TOGETHER)
+            ),
+        )
+
+    return core.store.write(work, space)
+
+
+def run(core: Core, space: int, job: Job, token: str) -> list[Settled] | None:
+    """Learn what a job names; None if somebody else has it by now. Its effect and its end are one."""
+    payload: Any = job.payload
+    said = core.store.read(lambda tx: _said(tx, space, payload), space)
+    found = [each for each in _extracted(core, said) if not instructions.flags(each.finding.text)]
+    arrivals = _arrivals(core, payload, [each for each in found if each.finding.act != "forget"])
+    planned = reconciling.plan(core, space, arrivals)
+    unwanted = {
+        id: each.finding.text
+        for each in found
+        if each.finding.act == "forget" and each.message.origin != "tool"
+        for id in _meant(core, space, each)
+    }
+
+    def work(tx: Tx) -> list[Settled] | None:
+        if not jobs.is_owned(tx, space, job.number, token):
+            return None
+        settled = reconciling.settle(tx, core, space, _still_said(tx, space, planned))
+        for id, asked in unwanted.items():
+            memories.shut(tx, space, id, reason=f"asked to forget: {asked}", now=times.now())
+        jobs.finish(tx, space, job.number)
+        return settled
+
+    return core.store.write(work, space)
+
+
+def learned(core: Core, space: int, session: str, taken: Taken) -> Learned:
+    """Run the jobs of what was taken in, now, and tell what came of it."""
+    from commonplace import working  # it runs what this defines
+
+    settled = [each for number in taken.jobs for each in working.run_now(core, space, number)]
+    return Learned(
+        session=session,
+        messages=taken.ids,
+        memories=tuple(memories.decode(each.row) for each in settled),
+        links=tuple(link for each in settled for link in each.links),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Message:
+    """A message as it was remembered."""
+
+    id: str
+    origin: Origin
+    utterance: Utterance
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Said:
+    """New messages, and those before them in their session."""
+
+    before: list[Utterance]
+    new: list[_Message]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """A finding and the message that it stands in."""
+
+    message: _Message
+    finding: Finding
+
+
+def _spoken(core: Core, said: Conversation, line: messages.Line) -> Draft | None:
+    """The memory of a message: what it says, less what was itself recalled; None if nothing is left."""
+    content: Json = json.loads(line.content)
+    text = content if isinstance(content, str) else drafts.rendered(content, core.settings.max_text_bytes)
+    own, _ = recalled.strip_recalled(text)
+    if not own.strip():
+        return None
+    origin = said.origin or _ORIGINS.get(line.role, "agent")
+    return Draft(
+        content=own,
+        kind="message",
+        tags=said.tags,
+        metadata={"role": line.role},
+        scope=replace(said.scope, session=said.session),
+        source=line.name or line.role,
+        origin=origin,
+        said_at=times.from_micros(line.said_at),
+    )
+
+
+def _said_in(record: Record, session: str, number: int) -> Link:
+    at = times.from_micros(record.created_at)
+    return Link(id=record.id, relation="said in", other=session, at=at, detail={"number": number})
+
+
+def _payload(said: Conversation, present: Sequence[tuple[Record, int]]) -> dict[str, Json]:
+    return {
+        "session": said.session,
+        "first": present[0][1],
+        "ids": [record.id for record, _ in present],
+        "user": said.scope.user,
+        "agent": said.scope.agent,
+        "tags": list(said.tags),
+    }
+
+
+def _said(tx: Tx, space: int, payload: Mapping[str, Any]) -> _Said:
+    """The messages of a job that are still there, and their context."""
+    start = max(payload["first"] - 1 - _CONTEXT, 0)
+    earlier = messages.after(tx, space, payload["session"], start, payload["first"] - 1 - start)
+    rows = {memories.id_of(row): row for row in memories.standing(tx, space, payload["ids"], now=times.now())}
+    return _Said(
+        before=[
+            Utterance(text=each.content, speaker=each.name, role=each.role, said_at=each.said_at)
+            for each in earlier
+            if isinstance(each.content, str)
+        ],
+        new=[_message(rows[id]) for id in payload["ids"] if id in rows],
+    )
+
+
+def _message(row: Row) -> _Message:
+    memory = memories.decode(row)
+    role = str(memory.metadata.get("role", "user"))
+    # A role that stands for a name is no name: nobody is called "user".
+    speaker = None if memory.source == role else memory.source
+    said = Utterance(text=memory.text, speaker=speaker, role=role, said_at=memory.said_at)
+    return _Message(id=memory.id, origin=memory.origin, utterance=said)
+
+
+def _extracted(core: Core, said: _Said) -> list[_Found]:
+    findings = core.extractor.extract([*said.before, *(each.utterance for each in said.new)])[len(said.before) :]
+    return [
+        _Found(message=message, finding=finding)
+        for message, those in zip(said.new, findings, strict=True)
+        for finding in those
+    ]
+
+
+def _arrivals(core: Core, payload: Mapping[str, Any], found: Sequence[_Found]) -> list[Arrival]:
+    scope = Scope(user=payload["user"], agent=payload["agent"])
+    wanted = [(each, draft) for each in found for draft in _drafts(each, scope, payload["tags"])]
+    identity = core.identity()
+    records = drafts.records(
+        [draft for _, draft in wanted], embedder=core.embedder, dimension=identity.dimension, settings=core.settings,
+        now=times.now(),
+    )  # fmt: skip
+    return [
+        Arrival(record=record, act=each.finding.act, links=[_learned_from(each, record)])
+        for (each, _), record in zip(wanted, records, strict=True)
+    ]
+
+
+def _drafts(found: _Found, scope: Scope, tags: Sequence[str]) -> Iterator[Draft]:
+    """The memory of a finding, and one of what was decided against: it is to be avoided."""
+    finding, said = found.finding, found.message.utterance
+    told: dict[str, Json] = {
+        "owner": finding.owner,
+        "reason": finding.reason,
+        "rejected": list(finding.rejected) or None,
+        "due": None if finding.due is None else finding.due.date().isoformat(),
+    }
+    draft = Draft(
+        content=finding.text,
+        kind=finding.kind,
+        tags=tags,
+        metadata={name: value for name, value in told.items() if value is not None},
+        importance=finding.importance,
+        scope=scope,
+        source=said.speaker or said.role,
+        origin=found.message.origin,
+        said_at=said.said_at,
+    )
+    yield draft
+    if finding.kind == "decision":
+        for rejected in finding.rejected:
+            yield replace(draft, content=f"{rejected} was rejected: {finding.text}", kind="failure")
+
+
+def _learned_from(found: _Found, record: Record) -> Link:
+    finding = found.finding
+    return Link(
+        id=record.id,
+        relation="learned from",
+        other=found.message.id,
+        at=times.from_micros(record.created_at),
+        detail={"start": finding.start, "end": finding.end, "rule": finding.rule},
+    )
+
+
+def _still_said(tx: Tx, space: int, planned: reconciling.Plan) -> reconciling.Plan:
+    """A plan without what was learned from messages that were forgotten meanwhile."""
+    parents = [arrival.links[0].other for arrival in planned.arrivals]
+    there = set(memories.known_ids(tx, space, parents)) if parents else set()
+    kept = [at for at, parent in enumerate(parents) if parent in there]
+    return replace(planned, arrivals=[planned.arrivals[at] for at in kept], rivals=[planned.rivals[at] for at in kept])
+
+
+def _meant(core: Core, space: int, asked: _Found) -> list[str]:
+    """What somebody said about a subject, who now wants it forgotten."""
+    speaker = asked.message.utterance.speaker or asked.message.utterance.role
+    rows = reconciling.about(core, space, asked.finding.text)
+    return [memories.id_of(row) for row in rows if memories.source_of(row) == speaker and row[1] != asked.message.id]

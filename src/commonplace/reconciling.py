@@ -1,0 +1,306 @@
+"""What becomes of a memory beside those that are known: said again, in place of them, more of the same, or new.
+
+The likely rivals are searched before the transaction, which no search may hold up; whatever was written since is
+looked at inside it, so that two writers of the same fact cannot both miss the other.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from commonplace import drafts, times
+from commonplace.core import Core
+from commonplace.ids import new_id
+from commonplace.learn.relate import relate
+from commonplace.learn.types import Act, Relation, Statement
+from commonplace.learn.types import Link as Likeness
+from commonplace.recall import analyze, rank
+from commonplace.recall.types import Candidates, Floats, Probe
+from commonplace.store import links, memories
+from commonplace.store.base import Row, Tx
+from commonplace.store.conditions import Selection, compile_where
+from commonplace.store.memories import Record
+from commonplace.values import KINDS, ORIGINS, Json, Kind, Link, Origin
+from commonplace.values import Relation as Named
+
+_RIVALS = 16
+"""Known memories that a new one is compared with."""
+_DEPTH = 30
+_LINKED = 3
+"""Links to memories that a new one only adds to: the closest say enough."""
+_FIRST_PERSON = re.compile(r"\b(?:I|I'm|my|mine)\b")
+_COMPARED = tuple(kind for kind in KINDS if kind != "message")
+
+
+@dataclass(slots=True, kw_only=True)
+class Arrival:
+    """A memory on its way in: checked and embedded."""
+
+    record: Record
+    act: Act = "keep"
+    links: Sequence[Link] = ()
+    """Where it was learned; they follow the memory that comes to stand for it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """What came of an arrival: the memory that stands for it now, and how it stands to others."""
+
+    row: Row
+    links: tuple[Link, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Arrivals with the ids of memories that they may have to do with, as of a sequence number."""
+
+    arrivals: Sequence[Arrival]
+    rivals: Sequence[Sequence[str]]
+    seen: int
+
+
+def plan(core: Core, space: int, arrivals: Sequence[Arrival]) -> Plan:
+    """Search the likely rivals of each arrival."""
+    seen = core.store.read(lambda tx: memories.last_seq(tx, space), space)
+    return Plan(arrivals=arrivals, rivals=[_rivals(core, space, each.record) for each in arrivals], seen=seen)
+
+
+def settle(tx: Tx, core: Core, space: int, planned: Plan) -> list[Settled]:
+    """Write every arrival of a plan, each beside what is known by then."""
+    core.ensure_generation(tx)
+    desk = _Desk(tx=tx, space=space, generation=core.identity().generation)
+    desk.lay_out(planned)
+    return [desk.settle(*each) for each in zip(planned.arrivals, planned.rivals, strict=True)]
+
+
+def about(core: Core, space: int, subject: str) -> list[Row]:
+    """The memories and messages that bear on a subject."""
+    vector = drafts.embed_query(core.embedder, subject)
+    return _search(core, space, vector, subject, KINDS, rank.THRESHOLD)
+
+
+def _rivals(core: Core, space: int, record: Record) -> list[str]:
+    """The ids of memories that a new one may repeat, contradict or add to, the likeliest first."""
+    rows = _search(core, space, _floats(record.vector), record.text, _COMPARED, 0.0)
+    return [memories.id_of(row) for row in rows]
+
+
+def _search(
+    core: Core, space: int, vector: Floats | None, text: str, kinds: tuple[Kind, ...], threshold: float
+) -> list[Row]:
+    identity, now = core.identity(), times.now()
+    probe = Probe(
+        vector=vector,
+        terms=analyze.query_terms(text),
+        depth=_DEPTH,
+        generation=identity.generation,
+        now=now,
+        superseded=False,
+        kinds=tuple(map(KINDS.index, kinds)) if kinds != KINDS else (),
+        labels=(),
+        within=(),
+    )
+
+    def choose(candidates: Candidates) -> npt.NDArray[np.intp]:
+        judgement = rank.judge(candidates, identity.background, probe.terms)
+        order = np.argsort(-judgement.evidence, kind="stable")[:_RIVALS]
+        return order[judgement.relevance[order] >= threshold]
+
+    where = compile_where(core.store.dialect, space, Selection(kinds=kinds), now=now)
+    return core.store.search(space, probe, where, choose, narrow=False, as_of=None).rows
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A memory that stands, and its vector."""
+
+    row: Row
+    vector: Floats | None
+
+    @property
+    def id(self) -> str:
+        return memories.id_of(self.row)
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """A known memory and what an arrival has to do with it."""
+
+    known: _Known
+    closeness: float
+    relation: Relation
+
+
+@dataclass(slots=True, kw_only=True)
+class _Desk:
+    """One transaction's view of the memories that its arrivals are compared with."""
+
+    tx: Tx
+    space: int
+    generation: int
+    known: dict[str, _Known] = field(default_factory=dict)
+    recent: set[str] = field(default_factory=set)
+    """What was written since the search: every arrival is compared with it."""
+    now: int = field(default_factory=times.now)
+
+    def lay_out(self, planned: Plan) -> None:
+        """Read the rivals as they stand now, and what came after them."""
+        wanted = sorted({id for ids in planned.rivals for id in ids})
+        late = memories.standing_since(self.tx, self.space, planned.seen, now=self.now)
+        self._keep(memories.standing(self.tx, self.space, wanted, now=self.now))
+        self._keep(late)
+        self.recent |= {memories.id_of(row) for row in late}
+
+    def settle(self, arrival: Arrival, rivals: Sequence[str]) -> Settled:
+        """Write one arrival."""
+        compared = list(self._compare(arrival, (*rivals, *sorted(self.recent - set(rivals)))))
+        same = _strongest(compared, "same")
+        against = [each for each in compared if each.relation.link == "contradicts"]
+        if same is not None and not against:
+            return self._repeat(arrival, same)
+        return self._add(arrival, against, [each for each in compared if each.relation.link in ("adds", "same")])
+
+    def _compare(self, arrival: Arrival, ids: Iterable[str]) -> Iterator[_Compared]:
+        record, vector = arrival.record, _floats(arrival.record.vector)
+        new = _statement(record.text, record.kind, json.loads(record.metadata), record.source, record.said_at)
+        new = replace(new, act=arrival.act)
+        for id in ids:
+            known = self.known.get(id)
+            if known is None or not _same_scope(record, known.row):
+                continue
+            old, closeness = memories.decode(known.row), _cosine(known.vector, vector)
+            said = _statement(old.text, old.kind, old.metadata, old.source, memories.said_at(known.row))
+            yield _Compared(known, closeness, relate(new, said, closeness))
+
+    def _add(self, arrival: Arrival, against: list[_Compared], beside: list[_Compared]) -> Settled:
+        """Write an arrival as a memory of its own; what it contradicts is closed, or closes it if that is newer."""
+        record = arrival.record
+        # What is trusted less may dispute what is known, and no more.
+        rivals = [each for each in against if _trust(record.origin) >= _trust(memories.origin_of(each.known.row))]
+        newer = [each for each in rivals if self._last_said(each.known) > record.said_at]
+        made = [self._link(record.id, "disputes", each) for each in against if each not in rivals]
+        made += [
+            self._link(record.id, "adds to", each)
+            for each in sorted(beside, key=lambda each: -each.closeness)[:_LINKED]
+        ]
+        if newer:
+            settled = self._insert_outdated(record, max(newer, key=lambda each: memories.said_at(each.known.row)))
+        else:
+            settled = self._insert_in_place_of(record, rivals)
+        made += [replace(link, id=record.id) for link in arrival.links]
+        links.put(self.tx, self.space, made)
+        return Settled(row=settled.row, links=(*settled.links, *made))
+
+    def _insert_outdated(self, record: Record, by: _Compared) -> Settled:
+        """Write what was said before something known: it is closed from the start."""
+        record.valid_to, record.superseded_by = memories.said_at(by.known.row), by.known.id
+        record.reason = by.relation.reason
+        (row,) = memories.insert(self.tx, self.space, [record], generation=self.generation)
+        made = replace(self._link(by.known.id, "supersedes", by), other=record.id)
+        links.put(self.tx, self.space, [made])
+        return Settled(row=row, links=(made,))
+
+    def _insert_in_place_of(self, record: Record, rivals: list[_Compared]) -> Settled:
+        (row,) = memories.insert(self.tx, self.space, [record], generation=self.generation)
+        for each in rivals:
+            reason = each.relation.reason
+            memories.close(self.tx, self.space, each.known.id, by=record, reason=reason, now=self.now)
+            del self.known[each.known.id]
+        self._keep([row])
+        self.recent.add(record.id)
+        return Settled(row=row, links=tuple(self._link(record.id, "supersedes", each) for each in rivals))
+
+    def _repeat(self, arrival: Arrival, same: _Compared) -> Settled:
+        """Count an arrival as a repetition of what is known, in the better words of the two."""
+        record, known = arrival.record, same.known
+        row, before = known.row, memories.version_of(known.row)
+        if _says_more(record.text, memories.text_of(row)):
+            reworded = replace(
+                memories.record_of(self.tx, self.space, row), form=record.form, mime=record.mime, text=record.text,
+                content=record.content, vector=record.vector, terms=record.terms, reason="said again in more detail",
+            )  # fmt: skip
+            row = memories.revise(self.tx, self.space, row, reworded, action="revised", now=self.now)
+            self._keep([row])
+        memories.feedback(self.tx, self.space, [known.id], "confirmed", now=self.now)
+        source = arrival.links[0].other if arrival.links else new_id()
+        again = replace(
+            self._link(known.id, "repeats", same), other=source,
+            detail={**_draft(record), "version": before if row is not known.row else None},
+        )  # fmt: skip
+        made = [again, *(replace(link, id=known.id) for link in arrival.links)]
+        links.put(self.tx, self.space, made)
+        return Settled(row=row, links=tuple(made))
+
+    def _keep(self, rows: Iterable[Row]) -> None:
+        for row in rows:
+            vector, _ = self.tx.index.read(self.space, memories.seq_of(row))
+            self.known[memories.id_of(row)] = _Known(row, _floats(vector))
+
+    def _last_said(self, known: _Known) -> int:
+        """When a memory was said last: what was repeated since is not outdated by what came in between."""
+        again = links.leading(self.tx, self.space, [known.id], "repeats")
+        said = [link.detail["said_at"] for link in again]
+        return max([memories.said_at(known.row), *(moment for moment in said if isinstance(moment, int))])
+
+    def _link(self, id: str, relation: Named, other: _Compared) -> Link:
+        at, reason = times.from_micros(self.now), other.relation.reason
+        return Link(id=id, relation=relation, other=other.known.id, at=at, reason=reason)
+
+
+def _strongest(compared: Iterable[_Compared], likeness: Likeness) -> _Compared | None:
+    found = [each for each in compared if each.relation.link == likeness]
+    return max(found, key=lambda each: (each.relation.certainty, each.closeness), default=None)
+
+
+def _statement(text: str, kind: Kind, metadata: Mapping[str, Json], source: str | None, said_at: int) -> Statement:
+    """A memory as it is compared. Who says "I" owns it, unless it says whose it is."""
+    owner = metadata.get("owner")
+    if not isinstance(owner, str):
+        owner = source if _FIRST_PERSON.search(text) else None
+    return Statement(text=text, kind=kind, owner=owner, said_at=times.from_micros(said_at))
+
+
+def _says_more(new: str, old: str) -> bool:
+    """Whether a text has all the words of another, and more."""
+    return set(analyze.query_terms(new)) > set(analyze.query_terms(old))
+
+
+def _trust(origin: Origin) -> int:
+    """How far an origin is trusted: what comes first in the list, most."""
+    return -ORIGINS.index(origin)
+
+
+def _same_scope(record: Record, row: Row) -> bool:
+    scope = memories.scope_of(row)
+    return (record.scope.user, record.scope.agent) == (scope.user, scope.agent)
+
+
+def _floats(vector: bytes | None) -> Floats | None:
+    return None if vector is None else np.frombuffer(vector, "<f2").astype(np.float32)
+
+
+def _cosine(one: Floats | None, other: Floats | None) -> float:
+    """How close two vectors are; nothing is close to what has none."""
+    return 0.0 if one is None or other is None else float(one @ other)
+
+
+def _draft(record: Record) -> dict[str, Json]:
+    """What it takes to make a repetition a memory of its own."""
+    return {
+        "text": record.text,
+        "kind": record.kind,
+        "tags": list(record.tags),
+        "metadata": json.loads(record.metadata),
+        "importance": record.importance,
+        "user": record.scope.user,
+        "agent": record.scope.agent,
+        "source": record.source,
+        "origin": record.origin,
+        "said_at": record.said_at,
+    }

@@ -1,0 +1,132 @@
+"""Durable work in the store: every statement on `job`.
+
+A job is claimed for a while by a token; whoever does not finish in time loses it to another. What it does and that
+it is done are one transaction, so that it takes effect once however often it is tried.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from commonplace import times
+from commonplace.errors import QueueFull
+from commonplace.store.base import Params, Row, Tx
+from commonplace.values import Job, Json
+
+_COLUMNS = "number, kind, state, attempts, due_at, created_at, error, payload"
+_INSERT = """INSERT INTO job (space, number, kind, state, attempts, due_at, created_at, claim, error, payload)
+    VALUES (:space, (SELECT coalesce(max(number), 0) + 1 FROM job WHERE space = :space), :kind, 'waiting', 0, :now,
+    :now, NULL, NULL, :payload) RETURNING number"""
+_WAITING = "SELECT count(*) FROM job WHERE space = :space AND state <> 'dead'"
+# A claim that ran out is due again: its owner has died, or is too late.
+_DUE = f"""SELECT {_COLUMNS} FROM job WHERE space = :space AND state <> 'dead' AND due_at <= :now
+    {{which}} ORDER BY number LIMIT 1"""
+_CLAIM = """UPDATE job SET state = 'running', attempts = attempts + 1, claim = :claim, due_at = :until
+    WHERE space = :space AND number = :number"""
+_OWNED = "SELECT 1 FROM job WHERE space = :space AND number = :number AND claim = :claim AND state = 'running'"
+_DONE = "DELETE FROM job WHERE space = :space AND number = :number"
+_FAILED = """UPDATE job SET state = :state, claim = NULL, due_at = :due, error = :error
+    WHERE space = :space AND number = :number AND claim = :claim"""
+_SPACES = "SELECT DISTINCT space FROM job WHERE state <> 'dead' AND due_at <= :now ORDER BY space"
+_NEXT = "SELECT min(due_at) FROM job WHERE state <> 'dead'"
+_LIST = f"SELECT {_COLUMNS} FROM job WHERE space = :space ORDER BY number"
+_RETRY = """UPDATE job SET state = 'waiting', attempts = 0, due_at = :now, error = NULL, claim = NULL
+    WHERE space = :space AND state = 'dead' {which} RETURNING number"""
+
+
+def add(tx: Tx, space: int, kind: str, payload: Mapping[str, Json], *, most: int) -> int:
+    """Queue a job and return its number; QueueFull if `most` wait already."""
+    waiting = int(tx.run(_WAITING, {"space": space})[0][0])
+    if waiting >= most:
+        raise QueueFull(f"{waiting:,} jobs wait already: let a worker catch up (commonplace work), or raise max_jobs")
+    params: Params = {
+        "space": space,
+        "kind": kind,
+        "now": times.now(),
+        "payload": json.dumps(payload, ensure_ascii=False),
+    }
+    return int(tx.run(_INSERT, params)[0][0])
+
+
+def claim(tx: Tx, space: int, token: str, *, lease: float, number: int | None = None) -> Job | None:
+    """Take the first job that is due, or this one if it is, for `lease` seconds."""
+    now = times.now()
+    which = "" if number is None else "AND number = :number"
+    params = {"space": space, "now": now} | ({} if number is None else {"number": number})
+    rows = tx.run(_DUE.format(which=which), params)
+    if not rows:
+        return None
+    until = now + int(lease * 1e6)
+    tx.run(_CLAIM, {"space": space, "number": rows[0][0], "claim": token, "until": until})
+    return decode(rows[0])
+
+
+def is_owned(tx: Tx, space: int, number: int, token: str) -> bool:
+    """Whether the job is still there and still claimed by this token."""
+    return bool(tx.run(_OWNED, {"space": space, "number": number, "claim": token}))
+
+
+def finish(tx: Tx, space: int, number: int) -> None:
+    tx.run(_DONE, {"space": space, "number": number})
+
+
+def fail(tx: Tx, space: int, number: int, token: str, error: str, *, due: int | None) -> None:
+    """Give a job back until `due`; None puts it among the dead."""
+    state = "dead" if due is None else "waiting"
+    params: Params = {"space": space, "number": number, "claim": token, "state": state, "error": error}
+    tx.run(_FAILED, {**params, "due": times.now() if due is None else due})
+
+
+def spaces_with_work(tx: Tx) -> list[int]:
+    """The spaces in which a job is due."""
+    return [int(row[0]) for row in tx.run(_SPACES, {"now": times.now()})]
+
+
+def next_due(tx: Tx) -> int | None:
+    """When the next job of any space is due."""
+    due: int | None = tx.run(_NEXT)[0][0]
+    return due
+
+
+def everything(tx: Tx, space: int) -> list[Job]:
+    """The jobs that wait, run, or have failed for good, oldest first."""
+    return [decode(row) for row in tx.run(_LIST, {"space": space})]
+
+
+def find(tx: Tx, space: int, number: int) -> list[Job]:
+    """The job of that number, unless it is done."""
+    return [job for job in everything(tx, space) if job.number == number]
+
+
+def retry(tx: Tx, space: int, number: int | None) -> list[int]:
+    """Queue a dead job again, or all of them; returns their numbers."""
+    which = "" if number is None else "AND number = :number"
+    params: dict[str, int | str | None] = {"space": space, "now": times.now()}
+    if number is not None:
+        params["number"] = number
+    return sorted(int(row[0]) for row in tx.run(_RETRY.format(which=which), params))
+
+
+def count(tx: Tx, space: int) -> int:
+    """How many jobs wait or run."""
+    return int(tx.run(_WAITING, {"space": space})[0][0])
+
+
+def forget_all(tx: Tx, space: int) -> None:
+    """Drop every job of a space."""
+    tx.run("DELETE FROM job WHERE space = :space", {"space": space})
+
+
+def decode(row: Row) -> Job:
+    number, kind, state, attempts, due_at, created_at, error, payload = row
+    return Job(
+        number=number,
+        kind=kind,
+        state=state,
+        attempts=attempts,
+        due_at=times.from_micros(due_at),
+        created_at=times.from_micros(created_at),
+        error=error,
+        payload=json.loads(payload),
+    )

@@ -1,0 +1,99 @@
+"""Links in the store: every statement on `link`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+
+from commonplace import times
+from commonplace.store.base import Params, Row, Tx
+from commonplace.values import Link
+
+_COLUMNS = "id, relation, other, at, reason, detail"
+_NAMES = tuple(name.strip() for name in _COLUMNS.split(","))
+_INSERT = f"""INSERT INTO link (space, {_COLUMNS}) VALUES (:space, {", ".join(":" + name for name in _NAMES)})
+    ON CONFLICT DO NOTHING"""
+_OF = f"SELECT {_COLUMNS} FROM link WHERE space = :space AND {{column}} = :id ORDER BY at, id, relation, other"
+_ONE = f"SELECT {_COLUMNS} FROM link WHERE space = :space AND id = :id AND relation = :relation AND other = :other"
+_DELETE = "DELETE FROM link WHERE space = :space AND id = :id AND relation = :relation AND other = :other"
+# A memory stays while one of the messages that it was learned from does.
+_DERIVED = """SELECT DISTINCT l.id FROM link l WHERE l.space = :space AND l.relation = 'learned from'
+    AND {gone} AND NOT EXISTS (SELECT 1 FROM link k WHERE k.space = :space AND k.id = l.id
+    AND k.relation = 'learned from' AND NOT {kept}) ORDER BY l.id"""
+
+
+def put(tx: Tx, space: int, links: Iterable[Link]) -> None:
+    """Store links; one that is there already stays as it is."""
+    for link in links:
+        detail = json.dumps(dict(link.detail), ensure_ascii=False)
+        row = (link.id, link.relation, link.other, times.to_micros(link.at), link.reason, detail)
+        tx.run(_INSERT, _params(space, row))
+
+
+def of(tx: Tx, space: int, id: str) -> list[Link]:
+    """The links that lead from a memory, then those that lead to it."""
+    rows = [row for column in ("id", "other") for row in tx.run(_OF.format(column=column), {"space": space, "id": id})]
+    return [decode(row) for row in dict.fromkeys(rows)]
+
+
+def find(tx: Tx, space: int, id: str, relation: str, other: str) -> Link | None:
+    rows = tx.run(_ONE, {"space": space, "id": id, "relation": relation, "other": other})
+    return decode(rows[0]) if rows else None
+
+
+def remove(tx: Tx, space: int, link: Link) -> None:
+    tx.run(_DELETE, {"space": space, "id": link.id, "relation": link.relation, "other": link.other})
+
+
+def to(tx: Tx, space: int, ids: Sequence[str], relation: str) -> list[Link]:
+    """The links of one relation that lead to these memories."""
+    return _some(tx, space, ids, relation, "other")
+
+
+def leading(tx: Tx, space: int, ids: Sequence[str], relation: str) -> list[Link]:
+    """The links of one relation that lead from these memories."""
+    return _some(tx, space, ids, relation, "id")
+
+
+def derived(tx: Tx, space: int, ids: Sequence[str]) -> list[str]:
+    """The memories that were learned from these and from nothing else."""
+    gone, kept = (tx.dialect.among(column, ":ids", "text") for column in ("l.other", "k.other"))
+    rows = tx.run(_DERIVED.format(gone=gone, kept=kept), {"space": space, "ids": json.dumps(list(ids))})
+    return [row[0] for row in rows]
+
+
+def forget(tx: Tx, space: int, ids: Sequence[str]) -> None:
+    """Remove every link that leads to or from these memories."""
+    wanted: Params = {"space": space, "ids": json.dumps(list(ids))}
+    for column in ("id", "other"):
+        tx.run(f"DELETE FROM link WHERE space = :space AND {tx.dialect.among(column, ':ids', 'text')}", wanted)
+
+
+def everything(tx: Tx, space: int) -> list[Row]:
+    """Every link of a space, as rows."""
+    return tx.run(f"SELECT {_COLUMNS} FROM link WHERE space = :space ORDER BY {_COLUMNS}", {"space": space})
+
+
+def restore(tx: Tx, space: int, row: Row) -> bool:
+    """Put back one row of `everything`; False if it is there already."""
+    return bool(tx.run(f"{_INSERT} RETURNING id", _params(space, row)))
+
+
+def decode(row: Row) -> Link:
+    id, relation, other, at, reason, detail = row
+    return Link(
+        id=id, relation=relation, other=other, at=times.from_micros(at), reason=reason, detail=json.loads(detail)
+    )
+
+
+def _some(tx: Tx, space: int, ids: Sequence[str], relation: str, column: str) -> list[Link]:
+    among = tx.dialect.among(column, ":ids", "text")
+    rows = tx.run(
+        f"SELECT {_COLUMNS} FROM link WHERE space = :space AND relation = :relation AND {among} ORDER BY at, id, other",
+        {"space": space, "relation": relation, "ids": json.dumps(list(ids))},
+    )
+    return [decode(row) for row in rows]
+
+
+def _params(space: int, row: Row) -> Params:
+    return {"space": space, **dict(zip(_NAMES, row, strict=True))}

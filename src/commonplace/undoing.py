@@ -1,0 +1,121 @@
+"""Taking back what reconciliation did: two memories that it brought together stand apart again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from commonplace import times
+from commonplace.core import Core
+from commonplace.drafts import embedded
+from commonplace.errors import NotFound
+from commonplace.ids import new_id
+from commonplace.store import links, memories, trace
+from commonplace.store.base import Row, Tx
+from commonplace.store.memories import Record
+from commonplace.values import TEXT, Link, Scope
+
+UNDONE = "reconciliation undone"
+_RECONCILED = ("supersedes", "repeats", "adds to", "disputes")
+
+
+def undo(core: Core, space: int, id: str, other: str) -> list[Link]:
+    """Undo every link that reconciliation made between two; NotFound if there is none."""
+    found = core.store.read(lambda tx: _between(tx, space, id, other), space)
+    # Embedded before the transaction; a link is never changed, only removed.
+    again = [link for link in found if link.relation == "repeats"]
+    apart = {link.other: record for link, record in zip(again, _apart(core, again), strict=True)}
+
+    def work(tx: Tx) -> list[Link]:
+        core.ensure_generation(tx)
+        undone = _between(tx, space, id, other)
+        if not undone:
+            raise NotFound(f"nothing was reconciled between {id!r} and {other!r}")
+        for link in undone:
+            if link.relation == "supersedes":
+                reopen(tx, space, link.other, reason=UNDONE, closed_by=link.id)
+            elif link.relation == "repeats" and link.other in apart:
+                _stand_apart(tx, core, space, link, apart[link.other])
+            links.remove(tx, space, link)
+        return undone
+
+    return core.store.write(work, space)
+
+
+def reopen(tx: Tx, space: int, id: str, *, reason: str, closed_by: str | None) -> Row | None:
+    """Let a closed memory stand again, if it is still closed by that one."""
+    now = times.now()
+    row = memories.current(tx, space, id, now=now)
+    memory = memories.decode(row)
+    if memory.valid_to is None or memory.superseded_by != closed_by:
+        return None
+    opened = replace(memories.record_of(tx, space, row), valid_to=None, superseded_by=None, reason=reason)
+    return memories.revise(tx, space, row, opened, action="reopened", now=now)
+
+
+def _between(tx: Tx, space: int, id: str, other: str) -> list[Link]:
+    return [
+        link
+        for link in links.of(tx, space, id)
+        if {link.id, link.other} == {id, other} and link.relation in _RECONCILED
+    ]
+
+
+def _apart(core: Core, again: Sequence[Link]) -> list[Record]:
+    """A memory for each repetition, as it was said."""
+    records = [_record(link.detail, times.now()) for link in again]
+    return embedded(records, [None] * len(records), core.embedder)
+
+
+def _record(said: Mapping[str, Any], now: int) -> Record:
+    tags = tuple(said["tags"])
+    return Record(
+        id=new_id(),
+        named=False,
+        kind=said["kind"],
+        form="text",
+        mime=TEXT,
+        text=said["text"],
+        content=None,
+        tags=tags,
+        metadata=json.dumps(said["metadata"], ensure_ascii=False),
+        importance=said["importance"],
+        scope=Scope(user=said["user"], agent=said["agent"]),
+        source=said["source"],
+        origin=said["origin"],
+        said_at=said["said_at"],
+        created_at=now,
+        expires_at=None,
+        vector=None,
+        terms=trace.terms(said["text"], tags, said["source"]),
+        reason=UNDONE,
+    )
+
+
+def _stand_apart(tx: Tx, core: Core, space: int, link: Link, record: Record) -> None:
+    """Make a repetition a memory of its own, and take from the other what it had from it."""
+    memories.insert(tx, space, [record], generation=core.identity().generation)
+    memories.unconfirm(tx, space, link.id)
+    learned = links.find(tx, space, link.id, "learned from", link.other)
+    if learned is not None:
+        links.remove(tx, space, learned)
+        links.put(tx, space, [replace(learned, id=record.id)])
+    before = link.detail["version"]
+    if isinstance(before, int):
+        _reword(tx, space, link.id, before, str(link.detail["text"]))
+
+
+def _reword(tx: Tx, space: int, id: str, version: int, reworded: str) -> None:
+    """Give a memory the words back that it had before a repetition, unless it has others by now."""
+    now = times.now()
+    row = memories.current(tx, space, id, now=now)
+    if memories.text_of(row) != reworded:
+        return
+    old = memories.record_of(tx, space, memories.version(tx, space, id, version, now=now))
+    restored = replace(
+        memories.record_of(tx, space, row), form=old.form, mime=old.mime, text=old.text, content=old.content,
+        vector=old.vector, terms=old.terms, reason=UNDONE,
+    )  # fmt: skip
+    memories.revise(tx, space, row, restored, action="revised", now=now)
