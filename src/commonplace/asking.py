@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +18,7 @@ from commonplace.recall.types import Candidates, Floats, Ints, Part, Probe
 from commonplace.store import memories, trace
 from commonplace.store.base import Found, Row
 from commonplace.store.conditions import Selection
-from commonplace.values import KINDS, Hit, Order, Recall, Score
+from commonplace.values import KINDS, Hit, Memory, Order, Recall, Score
 
 _SPARE = 2
 """Fetch this many times k, so that duplicates and rows that a filter refuses leave enough."""
@@ -29,6 +30,26 @@ _MOST_ADDED = 8.0
 """Log-odds that a close look can hardly add: what is further below the threshold is not fetched."""
 _FEW_WORDS = 3
 _UNRATED: Row = ("", 0, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Related:
+    """What the links of some memories say of them."""
+
+    outdated: frozenset[str] = frozenset()
+    """Messages of which something that was learned is superseded by now."""
+    retold: Mapping[str, str] = field(default_factory=dict)
+    """Messages that say little more than a memory that was learned from them, which is the value."""
+    reversed: Sequence[tuple[str, Memory]] = ()
+    """Memories that were superseded, each with the id of the one that took its place."""
+
+
+Relate: TypeAlias = Callable[[Sequence[str], Sequence[str]], Related]
+"""Looks up the links of messages and of decisions, each by their ids."""
+
+_OUTDATED = 0.9
+"""What a message is worth of which something is no longer so: less than any that still holds."""
+_DECIDED = ("decision", "pattern", "preference")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,13 +166,21 @@ def _told(row: Row) -> closely.Told:
     return closely.Told(text=text, speaker=speaker, said_at=memories.said_at(row), seq=memories.seq_of(row))
 
 
-def assemble(request: Request, found: Found, judgement: rank.Judgement) -> Recall:
-    """The answer from the rows that were fetched: weighed, without repeats, within the budget."""
+def assemble(request: Request, found: Found, judgement: rank.Judgement, relate: Relate) -> Recall:
+    """The answer from the rows that were fetched: weighed, without repeats, within the budget.
+
+    `relate` looks up what is linked with the best of them.
+    """
     best = _best(found, judgement, request)
+    related = _related([found.rows[i] for i, _ in best], relate)
     factors = {i: _factors(found.rows[i], float(judgement.evidence[at]), found.uses, request.now) for i, at in best}
-    scores = {i: weigh.score(float(judgement.relevance[at]), *factors[i]) for i, at in best}
+    scores = {
+        i: weigh.score(float(judgement.relevance[at]), *factors[i])
+        * (_OUTDATED if memories.id_of(found.rows[i]) in related.outdated else 1.0)
+        for i, at in best
+    }
     ranked = sorted(scores, key=lambda i: (-scores[i], memories.id_of(found.rows[i])))
-    shown, avoid = _apart(found, _without_repeats(found, ranked), request)
+    shown, avoid = _apart(found, _without_repeats(found, _untold(found, ranked, related)), request)
     hits = [
         Hit(
             memory=memories.decode(found.rows[i]),
@@ -160,7 +189,8 @@ def assemble(request: Request, found: Found, judgement: rank.Judgement) -> Recal
         )
         for i in (*shown, *avoid)
     ]
-    packed = pack.pack(hits[: len(shown)], hits[len(shown) :], max_tokens=request.max_tokens, order=request.order)
+    shown_hits, warnings = hits[: len(shown)], [*hits[len(shown) :], *_reversed(hits[: len(shown)], related)]
+    packed = pack.pack(shown_hits, warnings[: request.k], max_tokens=request.max_tokens, order=request.order)
     return Recall(
         query=request.query,
         text=packed.text,
@@ -169,6 +199,28 @@ def assemble(request: Request, found: Found, judgement: rank.Judgement) -> Recal
         coverage=verdict.coverage(found.candidates, judgement, request.threshold),
         receipt=receipt.make([hit.memory.id for hit in (*packed.hits, *packed.avoid)]),
     )
+
+
+def _related(rows: Sequence[Row], relate: Relate) -> Related:
+    said = [memories.id_of(row) for row in rows if memories.kind_of(row) == "message"]
+    decided = [memories.id_of(row) for row in rows if memories.kind_of(row) in _DECIDED]
+    return relate(said, decided) if said or decided else Related()
+
+
+def _untold(found: Found, ranked: list[int], related: Related) -> list[int]:
+    """The ranked rows less messages that say little more than a memory that is there as well."""
+    if not related.retold:
+        return ranked
+    there = {memories.id_of(found.rows[i]) for i in ranked}
+    return [i for i in ranked if related.retold.get(memories.id_of(found.rows[i])) not in there]
+
+
+def _reversed(shown: Sequence[Hit], related: Related) -> Iterator[Hit]:
+    """What was decided before the decisions that are shown, and is so no longer."""
+    decided = {hit.memory.id: hit for hit in shown}
+    for id, memory in related.reversed:
+        if id in decided:
+            yield replace(decided[id], memory=memory)
 
 
 def _best(found: Found, judgement: rank.Judgement, request: Request) -> list[tuple[int, int]]:

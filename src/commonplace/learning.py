@@ -252,7 +252,12 @@ def _learned_from(found: _Found, record: Record) -> Link:
         relation="learned from",
         other=found.message.id,
         at=times.from_micros(record.created_at),
-        detail={"start": finding.start, "end": finding.end, "rule": finding.rule},
+        detail={
+            "start": finding.start,
+            "end": finding.end,
+            "share": round((finding.end - finding.start) / len(found.message.utterance.text), 3),
+            "rule": finding.rule,
+        },
     )
 
 

@@ -79,6 +79,8 @@ def _surely_fits(lines: dict[int, str], max_tokens: int) -> bool:
 def line(memory: Memory, content: str | None = None) -> str:
     """Write one memory: its date, kind and origin, then its text as one JSON string."""
     label = [memory.said_at.date().isoformat(), memory.kind]
+    if memory.valid_to is not None:
+        label.append(f"until {memory.valid_to.date().isoformat()}")
     origin, role = _origin(memory)
     if origin and (name := _NOT_LABEL.sub(" ", _seen(origin)).strip()[:_LONGEST_LABEL]):
         label.append(role + name)

@@ -16,8 +16,7 @@ from commonplace.values import Job, Json
 
 _COLUMNS = "number, kind, state, attempts, due_at, created_at, error, payload"
 _INSERT = """INSERT INTO job (space, number, kind, state, attempts, due_at, created_at, claim, error, payload)
-    VALUES (:space, (SELECT coalesce(max(number), 0) + 1 FROM job WHERE space = :space), :kind, 'waiting', 0, :now,
-    :now, NULL, NULL, :payload) RETURNING number"""
+    VALUES (:space, :number, :kind, 'waiting', 0, :now, :now, NULL, NULL, :payload)"""
 _WAITING = "SELECT count(*) FROM job WHERE space = :space AND state <> 'dead'"
 # A claim that ran out is due again: its owner has died, or is too late.
 _DUE = f"""SELECT {_COLUMNS} FROM job WHERE space = :space AND state <> 'dead' AND due_at <= :now
@@ -40,13 +39,9 @@ def add(tx: Tx, space: int, kind: str, payload: Mapping[str, Json], *, most: int
     waiting = int(tx.run(_WAITING, {"space": space})[0][0])
     if waiting >= most:
         raise QueueFull(f"{waiting:,} jobs wait already: let a worker catch up (commonplace work), or raise max_jobs")
-    params: Params = {
-        "space": space,
-        "kind": kind,
-        "now": times.now(),
-        "payload": json.dumps(payload, ensure_ascii=False),
-    }
-    return int(tx.run(_INSERT, params)[0][0])
+    number, written = tx.take(space, 1), json.dumps(payload, ensure_ascii=False)
+    tx.run(_INSERT, {"space": space, "number": number, "kind": kind, "now": times.now(), "payload": written})
+    return number
 
 
 def claim(tx: Tx, space: int, token: str, *, lease: float, number: int | None = None) -> Job | None:

@@ -143,6 +143,16 @@ def current(tx: Tx, space: int, id: str, *, now: int, if_version: int | None = N
     return rows[0]
 
 
+def currents(tx: Tx, space: int, ids: Sequence[str]) -> list[Row]:
+    """The current versions of those of these memories that are there, superseded or not."""
+    among, now = tx.dialect.among("id", ":ids", "text"), times.now()
+    rows = tx.run(
+        f"SELECT {COLUMNS} FROM memory WHERE space = :space AND ended_at IS NULL AND {among} ORDER BY seq",
+        {"space": space, "ids": json.dumps(list(ids))},
+    )
+    return [row for row in rows if not _expired(row, now)]
+
+
 def version(tx: Tx, space: int, id: str, number: int, *, now: int) -> Row:
     """One version of a memory."""
     current(tx, space, id, now=now)

@@ -96,6 +96,7 @@ class Transaction:
             ((self.last[space],),) = self.run(_TAKEN, {"space": space})
         first = self.last[space] + 1
         self.last[space] += count
+        self.population[space] += 0  # so that it is written down
         return first
 
 

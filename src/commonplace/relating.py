@@ -1,0 +1,33 @@
+"""What links say of memories that a recall may show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from commonplace.asking import Related
+from commonplace.store import links, memories
+from commonplace.store.base import Tx
+from commonplace.values import Link
+
+_MOST = 0.6
+"""A message that was learned from to this extent says little else."""
+
+
+def related(tx: Tx, space: int, said: Sequence[str], decided: Sequence[str]) -> Related:
+    """Look up the links of messages and of decisions."""
+    learned = links.to(tx, space, said, "learned from") if said else []
+    before = {link.other: link.id for link in links.leading(tx, space, decided, "supersedes")} if decided else {}
+    rows = memories.currents(tx, space, [*{link.id for link in learned}, *before]) if learned or before else []
+    there = {memories.id_of(row): memories.decode(row) for row in rows}
+    standing = {id for id, memory in there.items() if memory.valid_to is None}
+    return Related(
+        outdated=frozenset(link.other for link in learned if link.id in there and link.id not in standing),
+        retold={link.other: link.id for link in learned if link.id in standing and _share(link) > _MOST},
+        reversed=[(by, there[id]) for id, by in before.items() if id in there and id not in standing],
+    )
+
+
+def _share(link: Link) -> float:
+    """How much of a message a memory was learned from."""
+    share = link.detail.get("share")
+    return share if isinstance(share, float) else 0.0
