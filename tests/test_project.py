@@ -31,6 +31,7 @@ ERRORS = {
 INTENDED = {
     *("__version__", "open", "open_async", "reindex", "Book", "AsyncBook", "Settings"),
     *("Draft", "Memory", "Scope", "Within", "Hit", "Score", "Recall", "Page", "Revision", "Forgotten"),
+    *("Learned", "Link", "Job"),
     *("Entry", "File", "Message", "Stats", "Check"),
     *ERRORS,
 }

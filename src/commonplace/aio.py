@@ -216,7 +216,7 @@ class AsyncTranscript:
         return await self._threads.run(self._sync.tail, n)
 
     async def forget(self) -> int:
-        """Erase the whole transcript and return how many messages it had."""
+        """Erase the whole transcript, with what was learned from it alone; returns how many messages it had."""
         return await self._threads.run(self._sync.forget)
 
 
@@ -247,6 +247,7 @@ class AsyncBook:
         importance: float = 0.5,
         scope: Scope | None = None,
         source: str | None = None,
+        origin: Origin = "user",
         said_at: datetime | None = None,
         ttl: float | None = None,
         text: str | None = None,
@@ -255,6 +256,7 @@ class AsyncBook:
         vector: Vector | None = None,
         supersedes: Sequence[str] = (),
         reason: str | None = None,
+        reconcile: bool = False,
     ) -> Memory: ...
 
     @overload
@@ -268,6 +270,7 @@ class AsyncBook:
         importance: float = 0.5,
         scope: Scope | None = None,
         source: str | None = None,
+        origin: Origin = "user",
         said_at: datetime | None = None,
         ttl: float | None = None,
         text: str | None = None,
@@ -276,6 +279,7 @@ class AsyncBook:
         vector: Vector | None = None,
         supersedes: Sequence[str] = (),
         reason: str | None = None,
+        reconcile: bool = False,
     ) -> Memories: ...
 
     async def remember(
@@ -288,6 +292,7 @@ class AsyncBook:
         importance: float = 0.5,
         scope: Scope | None = None,
         source: str | None = None,
+        origin: Origin = "user",
         said_at: datetime | None = None,
         ttl: float | None = None,
         text: str | None = None,
@@ -296,13 +301,16 @@ class AsyncBook:
         vector: Vector | None = None,
         supersedes: Sequence[str] = (),
         reason: str | None = None,
+        reconcile: bool = False,
     ) -> Memory | Memories:
         """Remember a content, or each of a list; when this returns, all of it is on disk, or none.
 
         A list means many, and the options then apply to each of its plain contents; a Draft brings its own.
         A JSON list to be kept as one memory is `Draft(content=[…])`. Bytes are stored whole and found by
         the `text` given with them. An `id` that is taken raises Conflict. `supersedes` closes older
-        memories: they leave recall, keep their history, and point to the new one.
+        memories: they leave recall, keep their history, and point to the new one. `reconcile` compares each with
+        what is known: said again, it strengthens the memory that is there, which is returned; what it contradicts is
+        closed, or closes it if that was said later.
         """
         return await self._threads.run(
             self._sync.remember,
@@ -313,6 +321,7 @@ class AsyncBook:
             importance=importance,
             scope=scope,
             source=source,
+            origin=origin,
             said_at=said_at,
             ttl=ttl,
             text=text,
@@ -321,7 +330,51 @@ class AsyncBook:
             vector=vector,
             supersedes=supersedes,
             reason=reason,
+            reconcile=reconcile,
         )
+
+    async def learn(
+        self,
+        conversation: str | Iterable[Mapping[str, object] | str],
+        *,
+        session: str | None = None,
+        scope: Scope | None = None,
+        tags: Sequence[str] = (),
+        origin: Origin | None = None,
+        wait: bool = False,
+    ) -> Learned:
+        """Keep a conversation as it was said, and make memories of it.
+
+        Messages are mappings with content and perhaps role, name, said_at, metadata, or lines of "Name: text". When
+        this returns they are on disk and recall finds them; a thread of this process, or `commonplace work`, extracts
+        what is worth keeping and reconciles it with what is known. `wait` does it now.
+        """
+        return await self._threads.run(
+            self._sync.learn, conversation, session=session, scope=scope, tags=tags, origin=origin, wait=wait
+        )
+
+    async def jobs(self) -> Jobs:
+        """The jobs that wait, run, or have failed for good, oldest first."""
+        return await self._threads.run(self._sync.jobs)
+
+    async def work(self) -> int:
+        """Do the jobs of this space that are due, now; returns how many were tried."""
+        return await self._threads.run(self._sync.work)
+
+    async def retry(self, number: int | None = None) -> int:
+        """Queue a job again that had failed for good, or all of them; returns how many."""
+        return await self._threads.run(self._sync.retry, number)
+
+    async def links(self, id: str) -> Links:
+        """What a memory has to do with others: what it supersedes, adds to or disputes, and where it was learned."""
+        return await self._threads.run(self._sync.links, id)
+
+    async def undo(self, id: str, other: str) -> Links:
+        """Take back what reconciliation made of two memories: both stand again, each for itself.
+
+        `other` is what `links` names: a superseded memory, or the message that was taken for a repetition.
+        """
+        return await self._threads.run(self._sync.undo, id, other)
 
     async def recall(
         self,
@@ -457,6 +510,62 @@ class AsyncBook:
             everything=everything,
             dry_run=dry_run,
         )
+
+    async def prune(
+        self,
+        *,
+        older_than: float | None = None,
+        weaker_than: float | None = None,
+        keep: int | None = None,
+        kinds: Sequence[str] | None = None,
+        tags: Sequence[str] | None = None,
+        dry_run: bool = True,
+    ) -> Forgotten:
+        """Forget what a policy lets go of, as a durable job; says what goes, and by default only that.
+
+        `older_than` are seconds since a memory was said, used or repeated; `weaker_than` is a bound for what time,
+        importance and use leave of it, 0 to 1.2; `keep` is how many may stay, the strongest.
+        """
+        return await self._threads.run(
+            self._sync.prune,
+            older_than=older_than,
+            weaker_than=weaker_than,
+            keep=keep,
+            kinds=kinds,
+            tags=tags,
+            dry_run=dry_run,
+        )
+
+    async def quarantine(
+        self,
+        id: str | Sequence[str] | None = None,
+        *,
+        scope: Scope | None = None,
+        filter: Mapping[str, object] | None = None,
+        kinds: Sequence[str] | None = None,
+        tags: Sequence[str] | None = None,
+        reason: str,
+    ) -> Names:
+        """Take memories out of recall, with what was learned from them; what they had superseded stands again.
+
+        Name them as for `forget`: `filter={"source": "scraper"}` rolls back all that came from there. Returns their
+        ids; `release` undoes it.
+        """
+        return await self._threads.run(
+            self._sync.quarantine, id, scope=scope, filter=filter, kinds=kinds, tags=tags, reason=reason
+        )
+
+    async def release(
+        self,
+        id: str | Sequence[str] | None = None,
+        *,
+        scope: Scope | None = None,
+        filter: Mapping[str, object] | None = None,
+        kinds: Sequence[str] | None = None,
+        tags: Sequence[str] | None = None,
+    ) -> Names:
+        """Let memories stand again that `quarantine` took out of recall; returns their ids."""
+        return await self._threads.run(self._sync.release, id, scope=scope, filter=filter, kinds=kinds, tags=tags)
 
     async def history(self, id: str) -> Revisions:
         """Every version of a memory, oldest first: what was done, when and why."""

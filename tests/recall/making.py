@@ -56,6 +56,7 @@ def hit(
         importance=0.5,
         scope=scope,
         source=source,
+        origin="user",
         said_at=said_at,
         created_at=said_at,
         updated_at=said_at,

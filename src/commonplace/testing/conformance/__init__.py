@@ -23,6 +23,7 @@ _SUBJECTS = (
     "forget",
     "harness",
     "kv",
+    "learning",
     "listing",
     "memories",
     "portable",
@@ -42,6 +43,7 @@ from commonplace.testing.conformance.feedback import FeedbackConformance  # noqa
 from commonplace.testing.conformance.filters import FilterConformance  # noqa: E402
 from commonplace.testing.conformance.forget import ForgetConformance  # noqa: E402
 from commonplace.testing.conformance.kv import KeyValueConformance  # noqa: E402
+from commonplace.testing.conformance.learning import LearningConformance  # noqa: E402
 from commonplace.testing.conformance.listing import ListConformance  # noqa: E402
 from commonplace.testing.conformance.memories import MemoryConformance  # noqa: E402
 from commonplace.testing.conformance.portable import PortableConformance  # noqa: E402
@@ -56,6 +58,7 @@ __all__ = ["BookConformance"]
 
 class BookConformance(
     MemoryConformance,
+    LearningConformance,
     ListConformance,
     FilterConformance,
     RecallConformance,

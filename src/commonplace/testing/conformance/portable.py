@@ -42,6 +42,10 @@ SPOILT: dict[str, tuple[str, dict[str, object]]] = {
     "importance beyond 1": ("memory", {"importance": 7}),
     "count below 0": ("feedback", {"used": -1}),
     "feedback at no time": ("feedback", {"last_at": 5}),
+    "unknown origin": ("memory", {"origin": "heaven"}),
+    "unknown relation": ("link", {"relation": "likes"}),
+    "link to nothing": ("link", {"other": None}),
+    "detail a list": ("link", {"detail": [1]}),
     "key a number": ("entry", {"key": 5}),
     "entry version 0": ("entry", {"version": 0}),
     "value with NUL": ("entry", {"value": "\0"}),
@@ -62,7 +66,7 @@ class PortableConformance(Harness):
         records = list(book.export())
         assert json.loads(json.dumps(records)) == records
         assert (records[0]["type"], records[0]["commonplace"], records[0]["space"]) == ("header", 1, book.space)
-        assert {record["type"] for record in records[1:]} == {"memory", "feedback", "entry", "file", "message"}
+        assert {record["type"] for record in records[1:]} == {"memory", "feedback", "link", "entry", "file", "message"}
 
     @pytest.mark.parametrize("vectors", [False, True])
     def test_export_then_load_is_the_same_book(self, shelf: Shelf, vectors: bool) -> None:
@@ -175,7 +179,7 @@ class PortableConformance(Harness):
         one, two = shelf.open("one"), shelf.open("two")
         fill(one, "apricot")
         records = list(one.export())
-        for kind in ("memory", "feedback", "entry", "file", "message"):
+        for kind in ("memory", "feedback", "link", "entry", "file", "message"):
             record = next(record for record in records if record["type"] == kind)
             for field in record:
                 if field in ("content", "value", "base64") and kind in ("memory", "entry"):

@@ -41,6 +41,9 @@ READS: dict[str, Callable[[Book], Any]] = {
     "transcript": lambda book: (
         book.transcript("s").read(), book.transcript("s").tail(), book.transcript("s").resume(1),
     ),
+    "links": lambda book: (book.links("new"), book.links("old")),
+    "jobs": lambda book: book.jobs(),
+    "prune": lambda book: book.prune(keep=0),
     "namespaces": lambda book: book.namespaces(),
     "canvases": lambda book: book.canvases(),
     "transcripts": lambda book: book.transcripts(),
@@ -51,6 +54,7 @@ WRITES: dict[str, list[Callable[[Book], object]]] = {
     "remember": [
         lambda book: book.remember(f"{NEAR} again", id="another", tags=["t"], supersedes=["m"]),
         lambda book: book.remember([f"{NEAR} one", f"{NEAR} two"]),
+        lambda book: book.remember(f"{NEAR} harbour of now", reconcile=True, scope=Scope(user="ada")),
     ],
     "revise": [lambda book: book.revise("m", f"{NEAR} revised", if_version=2)],
     "forget": [
@@ -62,6 +66,17 @@ WRITES: dict[str, list[Callable[[Book], object]]] = {
         lambda book: book.feedback("m", "wrong"),
         lambda book: book.feedback(book.recall(NEAR, threshold=0).receipt, "wrong"),
     ],
+    "learn": [
+        lambda book: book.learn([{"content": f"We chose {NEAR} over harbour tea.", "name": "ada"}], session="s", wait=True),
+    ],
+    "work": [lambda book: book.work()],
+    "retry": [lambda book: book.retry()],
+    "undo": [lambda book: book.undo("new", "old")],
+    "prune": [lambda book: book.prune(keep=0, dry_run=False), lambda book: book.prune(weaker_than=1.2, dry_run=False)],
+    "quarantine": [
+        lambda book: book.quarantine("new", reason="x"), lambda book: book.quarantine(kinds=["fact"], reason="x"),
+    ],
+    "release": [lambda book: book.release(kinds=["fact"])],
     "load": [lambda book: book.load(record_of_another_book(book))],
     "kv": [
         lambda book: book.kv("n").set("k", NEAR), lambda book: book.kv("n").append("l", NEAR),
@@ -126,7 +141,9 @@ class SpaceConformance(Harness):
             lambda: near.get(memory.id), lambda: near.get(memory.id, version=1), lambda: near.history(memory.id),
             lambda: near.revise(memory.id, "y"), lambda: near.forget(memory.id),
             lambda: near.feedback(memory.id, "used"),
-            lambda: near.remember("y", supersedes=[memory.id]),
+            lambda: near.remember("y", supersedes=[memory.id]), lambda: near.links(memory.id),
+            lambda: near.undo(memory.id, "x"), lambda: near.quarantine(memory.id, reason="x"),
+            lambda: near.release(memory.id),
         ]  # fmt: skip
         for ask in asks:
             with pytest.raises(NotFound):
