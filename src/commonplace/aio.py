@@ -341,25 +341,40 @@ class AsyncBook:
         scope: Scope | None = None,
         tags: Sequence[str] = (),
         origin: Origin | None = None,
+        every: int = 1,
+        idle: float = 60.0,
         wait: bool = False,
     ) -> Learned:
         """Keep a conversation as it was said, and make memories of it.
 
         Messages are mappings with content and perhaps role, name, said_at, metadata, or lines of "Name: text". When
         this returns they are on disk and recall finds them; a thread of this process, or `commonplace work`, extracts
-        what is worth keeping and reconciles it with what is known. `wait` does it now.
+        what is worth keeping and reconciles it with what is known. `wait` does it now. A conversation that is given
+        message by message is better learned in pieces: `every` so many messages of a session, or of fewer when nobody
+        has spoken for `idle` seconds.
         """
         return await self._threads.run(
-            self._sync.learn, conversation, session=session, scope=scope, tags=tags, origin=origin, wait=wait
+            self._sync.learn,
+            conversation,
+            session=session,
+            scope=scope,
+            tags=tags,
+            origin=origin,
+            every=every,
+            idle=idle,
+            wait=wait,
         )
 
     async def jobs(self) -> Jobs:
         """The jobs that wait, run, or have failed for good, oldest first."""
         return await self._threads.run(self._sync.jobs)
 
-    async def work(self) -> int:
-        """Do the jobs of this space that are due, now; returns how many were tried."""
-        return await self._threads.run(self._sync.work)
+    async def work(self, *, hurry: bool = False) -> int:
+        """Do the jobs of this space that are due, now; returns how many were tried.
+
+        `hurry` also takes those that wait for more messages, as at the end of a conversation.
+        """
+        return await self._threads.run(self._sync.work, hurry=hurry)
 
     async def retry(self, number: int | None = None) -> int:
         """Queue a job again that had failed for good, or all of them; returns how many."""
