@@ -161,13 +161,11 @@ def written(space: Any, texts: list[str], frames: list[Any], close: Any) -> None
     place = {number: at for at, (number, _) in enumerate(space["units"])}
     asked = [each for each in space["questions"] if each.get("new") and each.get("old")]
     closed = [all(not open_[place[old]] for old in each["old"]) for each in asked]
-    stay = [
-        all(open_[place[new]] for new in each["new"])
-        for each in space["questions"]
-        if each.get("new") and each["category"] == "single-hop"
-    ]
+    # Two questions ask for a fact that a later one replaces; it is right to close it.
+    current = [each for each in space["questions"] if each.get("new") and not each.get("later_same_prefix")]
+    stay = [all(open_[place[new]] for new in each["new"]) for each in current]
     for each in space["questions"]:
-        if each["category"] == "single-hop" and not all(open_[place[new]] for new in each.get("new", ())):
+        if each in current and not all(open_[place[new]] for new in each["new"]):
             missed("CLOSED NEW", [texts[place[new]] for new in each["new"]])
     for each, ok in zip(asked, closed, strict=True):
         if not ok:

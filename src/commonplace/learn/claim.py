@@ -44,6 +44,8 @@ class Claim:
     vague: bool = False
     """It speaks of "it" or "them": of what, the sentence alone does not say."""
     words: Stems = NOTHING
+    order: tuple[str, ...] = ()
+    """The words as they stand; without a verb, only their order tells who did what."""
     names: Stems = NOTHING
     """Names, numbers, dates and times: what two sentences may not differ in and still say the same."""
     turns: Stems = NOTHING
@@ -70,7 +72,12 @@ def core(words: Stems) -> Stems:
 
 def content(tokens: Sequence[Token]) -> Stems:
     """Give the stems of the words that say something."""
-    return frozenset(
+    return frozenset(in_order(tokens))
+
+
+def in_order(tokens: Sequence[Token]) -> tuple[str, ...]:
+    """Give the stems of the words that say something, as they stand."""
+    return tuple(
         _canonical(token)
         for token in tokens
         if token.stem and (token.kind != "word" or token.low not in _NO_CONTENT) and token.low not in ARTICLE

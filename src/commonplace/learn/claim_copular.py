@@ -96,7 +96,7 @@ def _placed(left: Sequence[Token], phrases: Sequence[Phrase]) -> Claim:
         about = untyped(first.tokens)
         single = first.preposition == "at" or bool(about)
         return replace(claim, relation="be", about=about, value=typed(first.tokens), sort=sort, single=single)
-    place = first.preposition in ("in", "at", "near")
+    place = first.preposition in ("in", "at", "near") and first.tokens[0].low not in ("a", "an", "some")
     value = content(first.tokens) - _PLACE_NOUNS
     relation = f"be:{first.preposition}"
     return replace(claim, relation=relation, value=value, sort="place" if place else "words", single=place)

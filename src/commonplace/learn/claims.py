@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
-from commonplace.learn.claim import Claim, content, names, turns, vague
+from commonplace.learn.claim import Claim, content, in_order, names, turns, vague
 from commonplace.learn.claim_clauses import parse
 from commonplace.learn.claim_copular import copular
 from commonplace.learn.claim_verbal import verbal
@@ -20,9 +20,11 @@ def read(text: str, owner: str | None = None) -> Claim:
     claim = Claim()
     if sentence.verb:
         claim = copular(sentence) if sentence.verb == "be" else verbal(sentence)
+    order = in_order(sentence.all)
     return replace(
         claim,
-        words=content(sentence.all),
+        words=frozenset(order),
+        order=order,
         names=names(sentence.all),
         turns=turns(sentence.all),
         positive=claim.positive != sentence.negative,

@@ -205,7 +205,7 @@ def _repeats(a: Claim, b: Claim, alike: int) -> bool:
     if a.positive != b.positive or a.turns != b.turns:
         return False
     if a.words == b.words:
-        return alike == _EQUAL or a.turned != b.turned or not a.relation or not b.relation
+        return alike == _EQUAL or a.turned != b.turned or a.order == b.order
     if not _same_names(a, b):
         return False
     if alike == _EQUAL and a.relation == b.relation and _one_kind(a, b) and a.rejected <= b.rejected:
