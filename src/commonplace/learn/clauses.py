@@ -27,15 +27,22 @@ _IMPERATIVE = re.compile(
 _BINDERS = frozenset(
     "that which who whom whose where if when because since to as than like without while until".split()
 )
-_ADVERBIAL = re.compile(r"(?:(?:until|since|from|by) then|after that|for now|meanwhile|then|now|today|yes|no)\b,? ")
+_BEFORE_NOUNS = frozenset("the a an my our your his her their this that to and or of in on at for with no any some".split())
+_ADVERBIAL = re.compile(r"(?:(?:until|since|from|by) then|after that|for now|meanwhile|then|now|today|(?:yes|no)(?=,? (?:i|we|it|he|she|they)\b))\b,? ")
+_CONTRACTED = re.compile(r"(?:i|we|he|she|they|it)(?:['’](?:m|s|re|ve|ll|d))\s", re.IGNORECASE)
+_CARELESS = re.compile(
+    r"\b(?:im|ive|id(?= (?:rather|like|love|prefer|say))|dont|cant|wont|didnt|doesnt|isnt|arent|wasnt|werent|couldnt|wouldnt"
+    r"|shouldnt|havent|hasnt|youre|theyre|thats|weve|hes|shes)\b",
+    re.IGNORECASE,
+)
 _BEFORE_VERBS = frozenset("never always only just".split())
 _LEFT_OUT = re.compile(
-    r"(?P<ing>going|moving|switching|sticking|staying|using|dropping|keeping|planning|heading|flying|leaving|taking"
+    r"(?:just |finally |recently |already |also |never |always )*(?:(?P<ing>going|moving|switching|sticking|staying|using|dropping|keeping|planning|heading|flying|leaving|taking"
     r"|starting|learning|working|targeting|migrating|travell?ing|meeting|seeing|visiting|replacing|cancell?ing)\s"
     r"|(?P<past>tried|went|decided|chose|picked|gave|bought|moved|found|learn(?:ed|t)|switched|ended|got|met|lost|spent"
     r"|rolled|settled|opted|used|discovered|noticed|finished|started|quit|joined|signed|booked|had|made|wasted|broke)\s"
     r"|(?P<base>will|won't|gonna|can't stand|love|hate|prefer|like|dislike|enjoy|need|want|live|work|don't (?:like|eat|drink|want))\s"
-    r"|(?P<not>not (?:a (?:big |huge )?fan|into|keen)|allergic|big fan|huge fan|more of a)\b",
+    r"|(?P<been>been )|(?P<not>not (?:a (?:big |huge )?fan|into|keen)|allergic|big fan|huge fan|more of a|happy with|based in)\b)",
     re.IGNORECASE,
 )
 
@@ -74,15 +81,25 @@ def clauses(sentence: Span) -> list[Clause]:
 
 def clause(text: str, start: int, end: int, joint: str = "") -> Clause:
     """Read one clause."""
-    text = text.replace("’", "'")
+    text = _CARELESS.sub(_careful, text.replace("’", "'"))
     if found := _LEFT_OUT.match(text):
-        text = (
-            ("I'm " if found["ing"] or found["not"] or text[:5].lower() == "gonna" else "I ")
-            + text[0].lower()
-            + text[1:]
-        )
+        text = _subject(found) + text[0].lower() + text[1:]
     low = " ".join(text.lower().split())
     return Clause(start, end, text, low, tuple(each.rstrip(".:") for each in _WORD.findall(low)), joint)
+
+
+def _careful(found: re.Match[str]) -> str:
+    """Put the apostrophe back where it was left out."""
+    word = found[0]
+    at = -1 if word.lower().endswith(("nt", "im", "id", "s")) else -2
+    return f"{word[:at]}'{word[at:]}"
+
+
+def _subject(left_out: re.Match[str]) -> str:
+    """Give the subject that was left out, with what its verb needs."""
+    if left_out["been"]:
+        return "I've "
+    return "I'm " if left_out["ing"] or left_out["not"] or "gonna" in left_out[0].lower() else "I "
 
 
 def joined(first: Clause, second: Clause, between: str) -> Clause:
@@ -105,9 +122,14 @@ def _cuts(text: str) -> list[tuple[int, str]]:
         left, right = text[cuts[-1][0] : place.start()], text[joint.end() : joint.end() + 120]
         word = (joint["word"] or "").lower()
         mark = (joint["mark"] or "").strip()
-        if _whole(left, cuts) and _begins(right, word, mark):
+        if (_whole(left, cuts) or _is_new(left, right)) and _begins(right, word, mark):
             cuts.append((joint.end(), word or mark or "-"))
     return cuts
+
+
+def _is_new(left: str, right: str) -> bool:
+    """Tell whether a clause surely begins after a few words that are none: "not perfume, she's got asthma"."""
+    return len(left.split()) <= 3 and bool(_CONTRACTED.match(right)) and not _SUBORDINATE.match(left.lstrip())
 
 
 def _whole(left: str, cuts: list[tuple[int, str]]) -> bool:
@@ -136,7 +158,7 @@ def _begins(right: str, word: str, mark: str) -> bool:
         )
     if (left_out := _LEFT_OUT.match(low)) and not left_out["ing"]:
         return bool(mark) or word == "but"
-    return _has_verb(found, mark)
+    return _has_verb(found, mark) or (bool(mark or word) and _plural_verb(found))
 
 
 def _has_verb(found: list[str], mark: str) -> bool:
@@ -150,6 +172,16 @@ def _has_verb(found: list[str], mark: str) -> bool:
             return bool(mark) and len(found) > 1 and _is_predicate(found[index + 1])
         if each in _BINDERS:
             return index == 0 and each == "since" and any(map(words.is_finite, found[2:6]))
+    return False
+
+
+def _plural_verb(found: list[str]) -> bool:
+    """Tell whether a plural stands before a verb in its base form: "contracts above 50k land on my desk"."""
+    for index, each in enumerate(found[1:6], 1):
+        if each in words.VERBS and found[index - 1] not in _BEFORE_NOUNS:
+            return any(noun.endswith("s") and len(noun) > 3 and not noun.endswith(("ss", "'s")) for noun in found[:index])
+        if each in _BINDERS:
+            return False
     return False
 
 

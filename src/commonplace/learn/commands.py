@@ -35,7 +35,7 @@ _AFTERWARDS = re.compile(
 )
 _ONLY_THAT = re.compile(
     _ASKING
-    + r"(?:remember|save|store|note|keep|memori[sz]e|don'?t\s+forget|write|jot|bear)\s+(?:that|this|it|those)(?:\s+(?:down|in\s+mind|on\s+file|somewhere|for\s+(?:me|later|next\s+time|future\s+\w+)|please|pls|one|well))*[\s.!]*$",
+    + r"(?:remember|save|store|note|keep(?:\s+track\s+of)?|memori[sz]e|don'?t\s+forget|write|jot|bear|track)\s+(?:that|this|it|those)(?:\s+(?:down|in\s+mind|on\s+file|somewhere|for\s+(?:me|later|next\s+time|future\s+\w+)|please|pls|one|well))*[\s.!]*$",
     re.IGNORECASE,
 )
 _TO_DO = re.compile(
@@ -49,6 +49,7 @@ _FORGET = re.compile(
     _ASKING
     + rf"""(?:
       (?:unremember|unlearn)\s+
+    | scratch\s+(?=(?:the|my|our|everything)\s)
     | forget\s+(?:all\s+)?(?!(?:it|about\s+it|that|this|me|to|how|the\s+rest|what\s+i\s+just)\b[\s.!,]*$)(?!to\b|how\b)
     | (?:disregard|ignore|forget|strike|scratch|scrap|drop|discard|undo)\s+(?=(?:(?:everything|anything|all(?:\s+of)?|what|the\s+(?:thing|bit|part|stuff|things|message|comment|info\w*)s?|(?:that|my|the)\s+(?:last|previous|earlier|first)\s+\w+|that\s+\w+|whatever)\b).*\b(?:about|on|regarding|i\s+{_TELLING}|we\s+{_TELLING}|{_TELLING}|earlier|concerning)\b)
     | (?:delete|erase|remove|wipe|purge|clear|drop|scrub|discard|get\s+rid\s+of|destroy|lose)\s+(?=.*\b(?:(?:from|in|out\s+of)\s+{_NOTES}|you\s+(?:know|have|remember|stored|saved|hold|keep|kept|noted|wrote)|i\s+{_TELLING}|we\s+{_TELLING}|about\s+me|(?:memory|memories|note|notes|entry|entries|reminder|record|records|info|information|everything|stuff|data|details)\s+(?:about|on|of|regarding|for)\b))

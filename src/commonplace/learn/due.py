@@ -21,7 +21,7 @@ _WEEKDAY = r"(mon|tues|wednes|thurs|fri|satur|sun)day"
 _NUMBER = r"(\d{1,3}|a couple of|couple of|a few|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve)"
 
 _ISO = re.compile(r"\b(20\d\d)-(\d\d)-(\d\d)\b")
-_DAY_MONTH = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH}(?:,? (20\d\d))?")
+_DAY_MONTH = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: ?(?:-|–|to|and) ?\d{{1,2}}(?:st|nd|rd|th)?)?(?: of)? {_MONTH}(?:,? (20\d\d))?")
 _MONTH_DAY = re.compile(rf"\b{_MONTH} (?:the )?(\d{{1,2}})(?:st|nd|rd|th)?\b(?!:\d)(?:,? (20\d\d))?")
 _ORDINAL = re.compile(r"\b(?:on|by|until|before|for) the (\d{1,2})(?:st|nd|rd|th)\b")
 _NAMED = re.compile(rf"\b(next )?{_WEEKDAY}\b")
@@ -112,7 +112,7 @@ def _ending(low: str, said: date) -> date | None:
 def _weekday(low: str, said: date) -> date | None:
     """A weekday is the next one to come; "next Friday" the one in the week after this."""
     found = _NAMED.search(low) or _NAMED_SHORT.search(low)
-    if not found or _BEFORE.search(low, max(0, found.start() - 8), found.start()):
+    if not found or ("start" not in low and _BEFORE.search(low, max(0, found.start() - 8), found.start())):
         return None
     ahead = (_DAY_SHORT[found[2][:3]] - said.weekday() - 1) % 7 + 1
     if found[1] == "next " and ahead <= 6 - said.weekday():

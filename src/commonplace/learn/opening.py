@@ -16,7 +16,7 @@ _PHRASES = r"""
     by the way|in my opinion|to be honest|to be fair|as i said|as mentioned|as discussed|one more thing|another thing
     |quick (?:one|note|update|heads[- ]up|question|thing)|heads[- ]up|good news|bad news|just so you know|so you know|for context
     |for the record|for your information|for future reference|unpopular opinion(?: but)?|not gonna lie|ngl|long story short
-    |i mean|you know|you see|of course|new here|hot take|fun fact|good morning|hi (?:all|everyone|team|there)|hello (?:all|everyone)
+    |i mean|you know what|you know|you see|of course|new here|hot take|fun fact|good morning|hi (?:all|everyone|team|there)|hello (?:all|everyone)
     |hey (?:all|everyone|team|there)|not yet|in short|first of all|on (?:another|a different) note|speaking of which|on second thought
     |me|after (?:the|a|some|much|long|all) [\w ]{2,40}(?=:)
 """

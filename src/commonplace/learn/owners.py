@@ -30,6 +30,8 @@ def _main_words(clause: Clause) -> tuple[str, ...]:
 
 def owner(clause: Clause, kind: Kind, who: Who) -> str | None:
     """Give whose a statement is; None for one about a thing."""
+    if kind == "preference" and clause.first in ("can", "could", "would"):
+        return who.name
     for word in _main_words(clause):
         head = word.partition("'")[0]
         if head in _SPEAKER:

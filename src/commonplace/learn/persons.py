@@ -39,6 +39,7 @@ _SECOND_VERBS = frozenset(
     """.split()
 )
 _PARTICIPLE = re.compile(r"\w+(?:ed|en)\b|been\b|gone\b|had\b|done\b|made\b|better\b")
+_INVERTED = re.compile(r"\b(?:can|could|would|will|should|shall|did|do|does|to|let|makes?|made|helps?)\s+$", re.I)
 _WANTING = re.compile(r"\b(?:want(?:ed|s)?|need(?:ed|s)?|like|ask(?:ed|ing)?|tell|told|expect(?:ed)?|prefer)\s+$", re.I)
 
 
@@ -119,7 +120,7 @@ class _Teller:
     def _subject(self, name: str, contracted: str, rest: list[str]) -> None:
         self.told.append(name)
         self._subjects.add(name)
-        self._agrees = not contracted
+        self._agrees = not contracted and not _INVERTED.search("".join(self.told[-4:-1]))
         self._coordinates = False
         if contracted:
             had = contracted == "'d" and _PARTICIPLE.match("".join(rest).lstrip())

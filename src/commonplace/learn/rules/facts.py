@@ -60,6 +60,7 @@ _NO_SUBJECT = frozenset(
 _EXISTS = compiled(
     r"^there(?:'s|_is|_are|_isn't|_aren't|_was|_were)_(?:also_)?(?:no|only|\d|two|three|four|five|six|a_(?:limit|rule|policy|fee|cap|quota|deadline)|an?_\w+_(?:limit|fee|rule)|never|always)\b"
 )
+_AFTER_VERBS = frozenset("a an the my our your to for like it that this no so too good great".split())
 _PLACES_FIRST = frozenset("in on at since for from with after before by as also now then".split())
 
 
@@ -88,7 +89,7 @@ def _resolved(clause: Clause) -> bool:
     first = clause.first.partition("'")[0]
     if first in _PLACES_FIRST or (first == "there" and _EXISTS.match(clause.low)):
         return True
-    if clause.first in words.FINITE and clause.text[:1].islower() is False and clause.first in words.THIRDS:
+    if clause.first in words.THIRDS and len(clause.words) > 1 and clause.words[1] in _AFTER_VERBS:
         return False
     return first not in _NO_SUBJECT
 

@@ -9,6 +9,13 @@ _COMMANDS = r"""(?:use|run|put|keep|write|add|check|wrap|name|prefix|commit|merg
 
 STANDING = (
     rule(
+        "decision.from_now_on",
+        "decision",
+        0.7,
+        r"\b(?:instead_of|rather_than|in_place_of|no_longer)\b.*\b(?:from_(?:now|here)_on|going_forward|as_of_\w+|from_today)\b|\b(?:from_(?:now|here)_on|going_forward|as_of_\w+|from_today)\b.*\b(?:instead_of|rather_than|in_place_of|no_longer)\b",
+        triggers="instead rather place longer",
+    ),
+    rule(
         "pattern.from_now_on",
         "pattern",
         0.7,
@@ -80,7 +87,7 @@ PATTERNS = (
         "pattern.no_without",
         "pattern",
         0.65,
-        r"^(?:and_|also_|so_|but_)?no_[\w`/-]+(?:_[\w`/'-]+){0,6}_(?:without|before|after|on|in|unless|until|to|for|from|outside|during|at|over|under|except)\b|\bnobody_\w+|\bno_one_\w+s_|\b\d+[\w_-]*_max\b|^(?:\w+_){1,4}only\b(?:[,.]|$)|:_[\w-]+_only\b",
+        r"^(?:and_|also_|so_|but_)?no_[\w`/-]+(?:_[\w`/'-]+){0,6}_(?:without|before|after|on|in|unless|until|to|for|from|outside|during|at|over|under|except)\b|\bnobody_\w+|\bno_one_\w+s_|\b\d+[\w_-]*_max\b|^(?!(?:\w+_){1,2}(?:is|are|was|\w+'s)_)(?:[\w-]+_){1,3}only\b(?:[,.]|$)|:_[\w-]+_only\b|^[\w'_-]{2,30}:_(?:no|only|always|never|one|max|at_most|at_least|two|all|every|keep|use)_\w+|\b(?:naming_)?convention_for\b",
         unless=r"^no_(?:one_(?:knows|is|was)|idea|worries|problem|luck|news|need|rush|way|clue|thanks|time|wonder|doubt|offen[cs]e|pressure)|nobody_(?:knows|cares|is|was)",
     ),
 )

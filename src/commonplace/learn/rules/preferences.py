@@ -10,6 +10,13 @@ _LIKING = any_form(
 _FRIENDLY = r"""\b(?:love|like|enjoy|appreciate|hate|loved|liked|enjoyed|appreciated)_(?:it|that|this|your|you|the_(?:idea|sound|way_you|suggestion)|how_you|where_this|to_(?:help|hear|know|see|ask|chat|join)
     |what_you)\b|\bwould_(?:love|appreciate|like|hate)\b|'d_(?:love|appreciate|hate)\b|\bif_(?:you|i|we)_(?:like|prefer)\b|\b(?:as|whatever|whichever|anything)_you_(?:like|prefer)|feel_like|looks?_like|i_hate_to|\bin_favou?r\b"""
 
+REQUEST = rule(
+        "preference.request", "preference", 0.65,
+        r"^(?:can|could|would)_(?:we|you|u)_(?:please_|pls_|just_|all_|maybe_)*(?:stop|not|never|always|avoid|quit)_\w+|\bany_day\b|^(?:short|shorter|brief|plain|fewer|less)_[\w_-]+_(?:please|pls|plz)\b|\b(?:please|pls|plz)_(?:don'?t|no)\b(?:[,.!]|$)",
+        triggers="stop not never always avoid quit any please pls plz",
+        unless=r"not_(?:sure|have|know)",
+    )
+
 PREFERENCES = (
     rule(
         "preference.favourite",
@@ -43,7 +50,7 @@ PREFERENCES = (
         "preference.fan",
         "preference",
         0.65,
-        r"\b(?:not_(?:a|an)_(?:\w+_)?fan|(?:big|huge|massive)_fan|a_(?:\w+_)?fan_of|can't_stand|cannot_stand|can't_bear|can't_deal_with|not_(?:into|keen_on|fond_of|big_on)|(?:am|'m|is|'s)_(?:really_|very_|so_|super_)?(?:into|fond_of|keen_on|picky|partial_to|obsessed_with|team)|more_of_an?_[\w_-]+(?:person|guy|girl|fan|drinker|type)|not_my_(?:thing|style|cup)|(?:drives?|driving)_(?:me|us|him|her)_(?:mad|crazy|nuts|insane|up)|gets_on_my_nerves|annoys?_(?:me|us)|bothers?_(?:me|us)|(?:suits?|works?)_(?:me|us|better_for_me|best_for_(?:me|us))|could_(?:do|live)_without|any_day_(?:over|of)|(?:people|person)_tbh|\w+_person)\b",
+        r"\b(?:not_(?:a|an)_(?:\w+_)?fan|(?:big|huge|massive)_fan|a_(?:\w+_)?fan_of|can't_stand|cannot_stand|can't_bear|can't_deal_with|(?:not|never_been|never)_(?:into|keen_on|fond_of|big_on|a_fan)|(?:am|'m|is|'s)_(?:really_|very_|so_|super_)?(?:into|fond_of|keen_on|picky|partial_to|obsessed_with)|\bteam_(?!lead|member|meet)\w+_(?:all_the_way|forever|here)|more_of_an?_[\w_-]+(?:person|guy|girl|fan|drinker|type)|not_my_(?:thing|style|cup)|(?:drives?|driving)_(?:me|us|him|her)_(?:mad|crazy|nuts|insane|up)|gets_on_my_nerves|annoys?_(?:me|us)|bothers?_(?:me|us)|(?:suits?|works?)_(?:me|us|better_for_me|best_for_(?:me|us))|could_(?:do|live)_without|any_day_(?:over|of)|(?:people|person)_tbh|\w+_person)\b",
         unless=r"\b(?:contact|point|right|another|new|same|in|first|one|the|other|wrong|third|each|per|which)_person\b|was_not|team_(?:lead|member|meeting)",
     ),
     rule(
@@ -54,6 +61,7 @@ PREFERENCES = (
         triggers="me",
         unless=r"\b(?:works?|ok|fine|good|great|tell|told|said|says|gave|give|sent|send|happened|news|breakfast|next|easy|hard|explain|spoke|speak|talk|talked|matters|important|mean|means|due|new|belongs?|listen)_(?:for|to)_me|^(?:can|could|would|is|do)_",
     ),
+    REQUEST,
     rule(
         "preference.addressed",
         "preference",
