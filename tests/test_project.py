@@ -31,7 +31,7 @@ ERRORS = {
 INTENDED = {
     *("__version__", "open", "open_async", "reindex", "Book", "AsyncBook", "Settings"),
     *("Draft", "Memory", "Scope", "Within", "Hit", "Score", "Recall", "Page", "Revision", "Forgotten"),
-    *("Entry", "File", "Message", "Stats", "Check"),
+    *("Entry", "File", "Message", "Stats", "Check", "Dated", "dates_in"),
     *ERRORS,
 }
 

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         Stats,
         Within,
     )
+    from commonplace.when.reading import Dated, dates_in
 
 __all__ = [
     "AsyncBook",
@@ -67,6 +68,7 @@ __all__ = [
     "Check",
     "CommonplaceError",
     "Conflict",
+    "Dated",
     "DimensionMismatch",
     "Draft",
     "EmbedderFailed",
@@ -102,6 +104,7 @@ __all__ = [
     "TooLarge",
     "Within",
     "__version__",
+    "dates_in",
     "open",
     "open_async",
     "reindex",
@@ -130,6 +133,7 @@ _HOMES = {
         "Stats",
         "Within",
     ),
+    "commonplace.when.reading": ("Dated", "dates_in"),
 }
 
 
