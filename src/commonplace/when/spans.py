@@ -122,3 +122,15 @@ def away(here: date, unit: str, steps: float) -> date:
         return min(first + timedelta(days=here.day - 1), last)
     hours = _HOURS.get(unit)
     return here + timedelta(days=round(steps * (UNITS[unit] if hours is None else hours / 24)))
+
+
+def written(span: Span) -> str:
+    """Write a span as ISO 8601 has it, as shortly as it goes: a day, a month, a year, or its first and last day."""
+    first, last = span
+    if first == last:
+        return first.isoformat()
+    if span == year(first.year):
+        return f"{first.year:04}"
+    if span == month(first.year, first.month):
+        return f"{first.year:04}-{first.month:02}"
+    return f"{first.isoformat()} to {last.isoformat()}"
