@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import date, datetime, timedelta, timezone
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from commonplace import Dated, dates_in
+import commonplace
+from commonplace import Dated, Draft, dates_in
 from commonplace.when import reading
 
 WEDNESDAY = datetime(2023, 5, 10, 12, tzinfo=timezone.utc)
@@ -193,3 +195,14 @@ def test_no_rule_is_missed_for_the_word_it_begins_with(text: str) -> None:
 
 def test_a_long_text_is_read_in_time_that_grows_with_it() -> None:
     assert len(dates_in("last " * 20_000 + "the " * 20_000 + "1 " * 20_000, WEDNESDAY)) == 0
+
+
+def test_a_question_finds_what_was_said_on_the_day_it_counts_to(tmp_path: Path) -> None:
+    now = datetime.now(timezone.utc)
+    ago = {"leek": 1, "pea": 20, "bean": 40}
+    with commonplace.open(tmp_path / "book.db", embedder="none") as book:
+        book.remember(
+            [Draft(content=f"I cooked {id} soup", id=id, said_at=now - timedelta(days=n)) for id, n in ago.items()]
+        )
+        for id, days in ago.items():
+            assert book.recall(f"What soup did I cook {days} days ago?").hits[0].memory.id == id

@@ -11,6 +11,8 @@ from quality.data import Question, Unit
 
 Span = tuple[date, date]
 DEPTHS = (1, 5, 10)
+_PLACES = ("right turn", *(f"first {depth}" for depth in DEPTHS))
+NAMES = [f"date from the {place}{how}" for place in _PLACES for how in ("", ", overlapping", ", any of them")]
 _STEM = 5
 """Letters by which two words are taken for the same."""
 
@@ -40,7 +42,7 @@ def _agreeing(where: str, question: Question, turns: Sequence[Unit], answer: Spa
     return {
         f"date from the {where}": float(bool(spans) and _within(spans[0], answer)),
         f"date from the {where}, overlapping": float(overlapping),
-        f"date from the {where}, any": float(any(_within(span, answer) for span in spans)),
+        f"date from the {where}, any of them": float(any(_within(span, answer) for span in spans)),
     }
 
 

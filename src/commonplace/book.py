@@ -190,7 +190,7 @@ class Book:
         identity = self._core.identity()
         space = self._place.find()
         where = compile_where(self._store.dialect, space, selection, now=now)
-        asked = self._asked(request.query, space)
+        asked = self._asked(request, space)
         probe = asking.probe(
             request,
             asked.about,
@@ -203,9 +203,10 @@ class Book:
         judgement = asking.closer(asked, found, chooser.judgement, self._core.embedder)
         return asking.assemble(request, found, judgement)
 
-    def _asked(self, query: str, space: int) -> asking.Asked:
+    def _asked(self, request: asking.Request, space: int) -> asking.Asked:
         """The question as it is read here: names in it are speakers' if somebody of that name has spoken."""
-        read = question.read(query)
+        query, past = request.query, request.selection.as_of
+        read = question.read(query, times.from_micros(request.now if past is None else past))
         named: frozenset[str] = frozenset()
         if read.names:
             calls = asking.roll_call(read.names)
