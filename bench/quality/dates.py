@@ -10,9 +10,14 @@ import commonplace
 from quality.data import Question, Unit
 
 Span = tuple[date, date]
-DEPTHS = (1, 5, 10)
-_PLACES = ("right turn", *(f"first {depth}" for depth in DEPTHS))
-NAMES = [f"date from the {place}{how}" for place in _PLACES for how in ("", ", overlapping", ", any of them")]
+NAMES = [
+    "date from the right turn",
+    "… overlapping the answer",
+    "… any that the turn names",
+    "the day the right turn was said on",
+    "date from the first turn recalled",
+    "any date of the first five",
+]
 _STEM = 5
 """Letters by which two words are taken for the same."""
 
@@ -20,29 +25,29 @@ _STEM = 5
 def measure(question: Question, units: Iterable[Unit], ids: Sequence[str]) -> dict[str, float]:
     """Give how the dates read from the right turns, and from those that were recalled, agree with the answer.
 
-    A date that is read agrees when it lies within the answer's days. The date of several is chosen by the question's
-    words, never by the answer; `any` is the looser count of whether one of them agrees.
+    A date that is read agrees when all its days are days of the answer. Of several, the one to answer with is chosen by
+    the question's words, never by the answer. Any date of five turns is a loose count: some agree by chance.
     """
-    if question.days is None:
-        return {}
     known = {unit.id: unit for unit in units}
     right = [unit for unit in known.values() if unit.id in question.evidence]
-    if not right:
+    if question.days is None or not right:
         return {}
-    recalled = [known[id] for id in ids]
-    out = _agreeing("right turn", question, right, question.days)
-    for depth in DEPTHS:
-        out |= _agreeing(f"first {depth}", question, recalled[:depth], question.days)
-    return out
-
-
-def _agreeing(where: str, question: Question, turns: Sequence[Unit], answer: Span) -> dict[str, float]:
-    spans = read(question.text, turns)
-    overlapping = bool(spans) and spans[0][0] <= answer[1] and answer[0] <= spans[0][1]
+    answer, spans = question.days, read(question.text, right)
+    recalled = [read(question.text, [known[id]]) for id in ids[:5]]
     return {
-        f"date from the {where}": float(bool(spans) and _within(spans[0], answer)),
-        f"date from the {where}, overlapping": float(overlapping),
-        f"date from the {where}, any of them": float(any(_within(span, answer) for span in spans)),
+        name: float(value)
+        for name, value in zip(
+            NAMES,
+            (
+                _within(spans[0], answer),
+                spans[0][0] <= answer[1] and answer[0] <= spans[0][1],
+                any(_within(span, answer) for span in spans),
+                _within((right[0].said_at.date(),) * 2, answer),
+                bool(recalled) and _within(recalled[0][0], answer),
+                any(_within(span, answer) for each in recalled for span in each),
+            ),
+            strict=True,
+        )
     }
 
 

@@ -6,6 +6,8 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
 
 from commonplace.recall import tokens
 from commonplace.values import Hit, Memory, Order
@@ -20,6 +22,8 @@ _LONGEST_LABEL = 60
 _MOST_DATES = 2
 _BEGINNING = 1_000
 """Characters of a text in which dates are looked for."""
+_KEPT = 4096
+"""So many texts need not be read again: the same memories are recalled time after time."""
 _FEWEST_CHARACTERS = 40
 _GENEROUS = 8
 """Characters that a token of ordinary text hardly exceeds: a longer beginning is not tried."""
@@ -89,19 +93,15 @@ def line(memory: Memory, content: str | None = None) -> str:
     origin, role = _origin(memory)
     if origin and (name := _NOT_LABEL.sub(" ", _seen(origin)).strip()[:_LONGEST_LABEL]):
         label.append(role + name)
-    dates = [_meant(each) for each in _counted(memory, shown)]
-    return f"- [{'; '.join([', '.join(label), *dates])}] {_quoted(shown)}"
+    dates = _reckoned(shown[:_BEGINNING], memory.said_at.date())
+    return f"- [{'; '.join((', '.join(label), *dates))}] {_quoted(shown)}"
 
 
-def _counted(memory: Memory, shown: str) -> list[Dated]:
-    """Find the dates that a reader would have to work out: those counted from the day it was said, but for that day."""
-    said = memory.said_at.date()
-    found = {
-        " ".join(each.phrase.lower().split()): each
-        for each in dates_in(shown[:_BEGINNING], memory.said_at)
-        if each.relative and not each.first <= said <= each.last
-    }
-    return list(found.values())[:_MOST_DATES]
+@lru_cache(maxsize=_KEPT)
+def _reckoned(beginning: str, said: date) -> tuple[str, ...]:
+    """Work out the dates that a reader would have to: those counted from the day it was said, but for that day."""
+    dated = [each for each in dates_in(beginning, said) if each.relative and not each.first <= said <= each.last]
+    return tuple(dict.fromkeys(map(_meant, dated)))[:_MOST_DATES]
 
 
 def _meant(dated: Dated) -> str:

@@ -40,14 +40,17 @@ class _Rule:
     relative: bool
 
 
-def dates_in(text: str, said_at: datetime, *, leaning: Tense | None = None) -> tuple[Dated, ...]:
+def dates_in(text: str, said_at: date, *, leaning: Tense | None = None) -> tuple[Dated, ...]:
     """Find every phrase that names a time, in the order of the text, with the days that it meant when it was said.
+
+    `said_at` is a date, or a moment of which the day counts that its own time zone has.
 
     What could lie on both sides ("on Friday", "in May") is read by the verbs around it, otherwise by `leaning`, "past"
     or "future"; without either, a weekday is the next one and everything else the nearest. It reads English. What is
     not surely a date is none: "it may", "march on", "a second", "every Friday".
     """
-    return tuple(_found(text, said_at.date(), leaning))
+    said = said_at.date() if isinstance(said_at, datetime) else said_at
+    return tuple(_found(text, said, leaning))
 
 
 def _found(text: str, said: date, leaning: Tense | None) -> Iterator[Dated]:
