@@ -33,6 +33,7 @@ INTENDED = {
     *("Draft", "Memory", "Scope", "Within", "Hit", "Score", "Recall", "Page", "Revision", "Forgotten"),
     *("Learned", "Link", "Job"),
     *("Entry", "File", "Message", "Stats", "Check"),
+    *("Entry", "File", "Message", "Stats", "Check", "Dated", "dates_in"),
     *ERRORS,
 }
 

@@ -315,7 +315,7 @@ class Book:
         identity = self._core.identity()
         space = self._place.find()
         where = compile_where(self._store.dialect, space, selection, now=now)
-        asked = self._asked(request.query, space)
+        asked = self._asked(request, space)
         probe = asking.probe(
             request,
             asked.about,
@@ -331,9 +331,10 @@ class Book:
     def _related(self, space: int, said: Sequence[str], decided: Sequence[str]) -> asking.Related:
         return self._store.read(lambda tx: relating.related(tx, space, said, decided), space)
 
-    def _asked(self, query: str, space: int) -> asking.Asked:
+    def _asked(self, request: asking.Request, space: int) -> asking.Asked:
         """The question as it is read here: names in it are speakers' if somebody of that name has spoken."""
-        read = question.read(query)
+        query, past = request.query, request.selection.as_of
+        read = question.read(query, times.from_micros(request.now if past is None else past))
         named: frozenset[str] = frozenset()
         if read.names:
             calls = asking.roll_call(read.names)
