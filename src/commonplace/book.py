@@ -310,6 +310,7 @@ class Book:
             company=rank.COMPANY if threshold is None else threshold,
             order=checks.order(order),
             now=now,
+            half_lives=self._settings.half_lives,
             selection=selection,
         )
         identity = self._core.identity()
@@ -450,7 +451,7 @@ class Book:
         )
         pruning.ensure_limits(policy)
         space = self._place.find()
-        going = self._store.read(lambda tx: pruning.preview(tx, space, policy), space)
+        going = self._store.read(lambda tx: pruning.preview(tx, space, policy, self._settings.half_lives), space)
         if not dry_run and going.ids:
             most = self._settings.max_jobs
             add = partial(jobs.add, space=space, kind=pruning.KIND, payload=policy.plain(), most=most)
