@@ -40,7 +40,7 @@ _LEFT_OUT = re.compile(
     r"(?:just |finally |recently |already |also |never |always )*(?:(?P<ing>going|moving|switching|sticking|staying|using|dropping|keeping|planning|heading|flying|leaving|taking"
     r"|starting|learning|working|targeting|migrating|travell?ing|meeting|seeing|visiting|replacing|cancell?ing)\s"
     r"|(?P<past>tried|went|decided|chose|picked|gave|bought|moved|found|learn(?:ed|t)|switched|ended|got|met|lost|spent"
-    r"|rolled|settled|opted|used|discovered|noticed|finished|started|quit|joined|signed|booked|had|made|wasted|broke)\s"
+    r"|rolled|settled|opted|used|discovered|noticed|finished|started|quit|joined|signed|booked|had|made|wasted|broke|cancell?ed|dropped|replaced|deleted|sold|hired|ran|rejected|approved|adopted|upgraded|wrote|built|grew|tested|agreed|bumped|pinned|turned|overwrote|tripped|changed my|attempted)\s"
     r"|(?P<base>will|won't|gonna|can't stand|love|hate|prefer|like|dislike|enjoy|need|want|live|work|don't (?:like|eat|drink|want))\s"
     r"|(?P<been>been )|(?P<not>not (?:a (?:big |huge )?fan|into|keen)|allergic|big fan|huge fan|more of a|happy with|based in)\b)",
     re.IGNORECASE,
@@ -82,10 +82,20 @@ def clauses(sentence: Span) -> list[Clause]:
 def clause(text: str, start: int, end: int, joint: str = "") -> Clause:
     """Read one clause."""
     text = _CARELESS.sub(_careful, text.replace("’", "'"))
-    if found := _LEFT_OUT.match(text):
+    if (found := _LEFT_OUT.match(text)) and not (found["ing"] and _is_gerund(text)):
         text = _subject(found) + text[0].lower() + text[1:]
     low = " ".join(text.lower().split())
     return Clause(start, end, text, low, tuple(each.rstrip(".:") for each in _WORD.findall(low)), joint)
+
+
+def _is_gerund(text: str) -> bool:
+    """Tell whether "moving …" is itself a subject: "moving the job to UTC caused double runs"."""
+    for each in _WORD.findall(text.lower())[2:12]:
+        if each in _BINDERS and each != "to":
+            return False
+        if each in words.AUXILIARIES or each in words.PASTS or (each in words.THIRDS and each not in words.NOUNS):
+            return True
+    return False
 
 
 def _careful(found: re.Match[str]) -> str:
@@ -140,6 +150,8 @@ def _whole(left: str, cuts: list[tuple[int, str]]) -> bool:
     if _SUBORDINATE.match(low) and "," not in low:
         return False
     found = _WORD.findall(low)
+    if len(found) > 1 and found[0] in ("i", "we", "they", "you"):
+        return any(each in words.VERBS or words.is_finite(each) for each in found[1:6])
     return len(found) > 1 and any(map(words.is_finite, found[:12]))
 
 
@@ -177,6 +189,8 @@ def _has_verb(found: list[str], mark: str) -> bool:
 
 def _plural_verb(found: list[str]) -> bool:
     """Tell whether a plural stands before a verb in its base form: "contracts above 50k land on my desk"."""
+    if words.is_finite(found[0]):
+        return False
     for index, each in enumerate(found[1:6], 1):
         if each in words.VERBS and found[index - 1] not in _BEFORE_NOUNS:
             return any(noun.endswith("s") and len(noun) > 3 and not noun.endswith(("ss", "'s")) for noun in found[:index])

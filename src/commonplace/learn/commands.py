@@ -10,8 +10,8 @@ from commonplace.learn.segment import Span
 
 _ASKING = (
     r"(?:(?:so|ok|okay|and|but|also|hey|oh|please|pls|plz|kindly|just|can you|could you|would you|will you|can u|you should|you need to|you can|i need you to|i want you to"
-    r"|i'd like you to|you can|feel free to|go ahead and|make sure (?:you|to)|be sure to|it's important (?:that you|to)|important:|let's|always|do|actually|wait|no|yes|sorry|now|then|assistant|claude|bot)[,:]?\s+)*"
-)
+    r"|i'd like you to|you can|feel free to|go ahead and|make sure (?:you|to)|be sure to|it's important (?:that you|to)|important:|let's|always|do|actually|wait|no|yes|sorry|now|then|assistant|bot)[,:]?\s+)*"
+).replace(" ", r"\s")
 _REMEMBER = re.compile(
     _ASKING
     + r"""(?:
@@ -24,6 +24,8 @@ _REMEMBER = re.compile(
     | for\s+(?:the\s+record|(?:all\s+)?(?:future|later|next)\s+(?:reference|sessions?|conversations?|chats?|answers?|time)|your\s+(?:information|records|notes|memory)|later(?:\s+reference)?|reference|posterity|next\s+time)\s*[,:–—-]+\s*
     | (?:you\s+)?(?:should|must|need\s+to)\s+know(?:\s+for\s+[\w\s]{3,30}?)?(?:\s+that\s+|\s*[:,]\s*)
     | (?:just\s+)?so\s+(?:that\s+)?you\s+(?:know|remember|have\s+it)[,:]?\s+
+    | (?:keep|hold)\s+(?:on\s+to|track\s+of|a\s+note\s+of)\s+(?:this|that|it|the\s+following)\s*[:,–—-]+\s*
+    | remember\s+(?=the\s+following\b)
     | (?:reminder|psa|n\.?b\.?|important|note\s+to\s+self|memo|to\s+remember|remember)\s*[:!]\s*
     )""",
     re.IGNORECASE | re.VERBOSE,
@@ -49,6 +51,7 @@ _FORGET = re.compile(
     _ASKING
     + rf"""(?:
       (?:unremember|unlearn)\s+
+    | never\s?mind\s+(?=(?:about|what|the)\b)
     | scratch\s+(?=(?:the|my|our|everything)\s)
     | forget\s+(?:all\s+)?(?!(?:it|about\s+it|that|this|me|to|how|the\s+rest|what\s+i\s+just)\b[\s.!,]*$)(?!to\b|how\b)
     | (?:disregard|ignore|forget|strike|scratch|scrap|drop|discard|undo)\s+(?=(?:(?:everything|anything|all(?:\s+of)?|what|the\s+(?:thing|bit|part|stuff|things|message|comment|info\w*)s?|(?:that|my|the)\s+(?:last|previous|earlier|first)\s+\w+|that\s+\w+|whatever)\b).*\b(?:about|on|regarding|i\s+{_TELLING}|we\s+{_TELLING}|{_TELLING}|earlier|concerning)\b)
@@ -88,7 +91,7 @@ _ONLY_IT = re.compile(
     rf"(?:\s+(?:please|pls|now|again|anywhere|from\s+{_NOTES}|ok|okay|thanks|i\s+(?:just\s+)?said))*(?P<rest>\s*[.,!–—-].*)?\s*$",
     re.IGNORECASE,
 )
-_IDIOM = re.compile(r"(?:oh |ah |ok |just )*(?:forget (?:about )?it|never ?mind)\b(?! about)", re.IGNORECASE)
+_IDIOM = re.compile(r"(?:oh |ah |ok |just )*(?:forget (?:about )?it|never ?mind)\b(?! (?:about|what|the))", re.IGNORECASE)
 _ABOUT = re.compile(
     rf"""(?:(?:everything|anything|all|whatever|that|what|the|my|any|those|these|your)\b[\w\s']{{0,40}}?)?\s*\b(?:about|regarding|concerning|on\s+the\s+subject\s+of)\s+(?P<subject>.+)$
     |(?:what|everything|anything|all)\s+(?:that\s+)?(?:i|we|you)(?:'ve)?\s+(?:have\s+|just\s+)?(?:{_TELLING}|know|have|stored|saved)(?:\s+(?:you|to\s+you|on))?\s+(?P<rest>.+)$""",
@@ -97,6 +100,16 @@ _ABOUT = re.compile(
 _CUT = re.compile(
     rf"(?:\s+(?:from|in|out\s+of|off|on)\s+{_NOTES}|\s+(?:(?:stored|saved|kept|recorded)\b|anywhere|please|pls|plz|lol|haha|thanks|thx|altogether|entirely|completely|for\s+good|ok|okay|now|anymore|any\s+more)\b|[.!;]|\s[–—-]+\s|,\s*(?=(?:it|it's|that|that's|i|i'm|he|she|they|we|please|pls|thanks|because|since|as|and|all|no|not|don't|just|so)\b)|\s+(?:because|since|it's|it\s+was|it\s+is|as\s+it|bc|that\s+you\s+(?:have|stored|saved)|you\s+(?:have|stored|saved))\b).*$",
     re.IGNORECASE | re.DOTALL,
+)
+
+
+# Most sentences ask nothing of the book: one quick look saves them a dozen careful ones.
+_SOME_WORD = re.compile(
+    r"\b(?:rememb|unremember|unlearn|forget|forgotten|memor|mind|note|noted|jot|mark|writ|sav|stor|record|fil|keep|kept|log|put|add"
+    r"|commit|reference|future|later|next time|should know|must know|need to know|you know|know that|reminder|remind|psa|n\.?b|important"
+    r"|posterity|disregard|ignore|strike|scratch|scrap|drop|discard|undo|delet|eras|remov|wip|purg|clear|scrub|get rid|destroy"
+    r"|lose|retain|hold|track|bring|mention|pretend|leave|take|taken|off the record|confidential|information|can go|never ?mind|struck|between)",
+    re.IGNORECASE,
 )
 
 
@@ -112,6 +125,8 @@ class Command:
 
 def command(sentence: Span) -> Command | None:
     """Read a sentence as a request to remember or to forget; None when it is neither."""
+    if not _SOME_WORD.search(sentence.text):
+        return None
     return _forget(sentence) or _remember(sentence)
 
 

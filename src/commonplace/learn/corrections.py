@@ -19,6 +19,11 @@ _STRONG = r"""correction(?:\s+to\s+[^:,]{3,60})?|i\s+meant(?:\s+to\s+(?:say|writ
 _WEAK = r"actually|sorry(?:\s+(?:folks|all|guys|everyone|team))?|oops|whoops|wait|no\s+wait|no|nope|nah|oh|ah|hm+|well|hang\s+on|hold\s+on|update|ugh|er+|yes|yeah|yep|right|now(?=\s+(?:it|they|he|she)\b)|on\s+second\s+thoughts?|rather|in\s+fact|but|and|ok|okay|so|argh|damn|apologies|well\s+actually"
 _CUE = re.compile(rf"(?:(?P<strong>{_STRONG})|(?P<weak>{_WEAK}))\b(?:[\s,:;.!…–—-]+|$)", re.IGNORECASE | re.VERBOSE)
 _STAR = re.compile(r"\*+(?=\w)")
+_START = re.compile("")
+_AT_END = re.compile(
+    r"(?:,|\s[-–—]|\.|;)\s*(?:sorry,?\s*)?(?:i\s+(?:mistyped|misread|misspoke|got\s+it\s+wrong)|my\s+(?:bad|mistake)|typo|wrong\s+before)[\s.!]*$",
+    re.IGNORECASE,
+)
 _TELLING = ("actually", "sorry", "oops", "wait", "no", "nah", "whoops", "update", "rather", "apologies", "now", "on second", "in fact")
 _NOT = re.compile(
     r"(?:,\s*|\s+)(?:and\s+|is\s+|it's\s+)?(?:not|instead\s+of|rather\s+than)\s+(?:on\s+|at\s+|in\s+|the\s+|a\s+)?(?P<old>[^,;.]{1,40}?)\s*(?:[,;.]|$)",
@@ -121,7 +126,7 @@ def correction(text: str, said: Sequence[Said], who: Who, *, announced: bool = F
 
 def _cues(text: str) -> tuple[int, bool, bool]:
     """Give where the point begins, whether the sentence surely corrects, and whether it may."""
-    star = _STAR.match(text)
+    star = _STAR.match(text) or (_AT_END.search(text) and _START.match(text))
     begin, strong, told = (star.end(), True, True) if star else (0, False, False)
     while found := _CUE.match(text, begin):
         if found.end() >= len(text):
@@ -146,7 +151,7 @@ def _value(rest: str) -> str | None:
     bare = _IS.match(rest)
     value = _AFTER.sub("", rest[bare.end() :] if bare else rest)
     value = re.sub(r"\s+it\s+is$", "", _AFTER.sub("", value).strip(" \"'.!"))
-    found = [each.lower() for each in re.findall(r"[\w'.:/-]+", value)]
+    found = [each.lower() for each in re.findall(r"[\w'.:/-]+", value) if each.lower() != "may"]
     if not found or len(found) > 6:
         return None
     if not bare and (found[0] in words.PRONOUNS or any(map(words.is_finite, found)) or found[0] in ("my", "our")):

@@ -19,7 +19,7 @@ _SUPPOSED = re.compile(
     r"|if (?:i|we|you|they|he|she|it) (?:used|had|did|could|would|went|were|was to|switched|moved|wanted|chose|made|took"
     r"|rewrote|dropped|ever)|if only|i wish|wishing|dream(?:ing)? of|in theory|role-?play|in character|as if"
     r"|in a perfect world|in another life|would be (?:nice|great|cool|good|fun|better|lovely|awesome|ideal|amazing|interesting)"
-    r"|for example|e\.g\.|for instance)"
+    r"|for example|e\.g\.|for instance|in the (?:novel|book|film|movie|story|game|play|episode|series|song)\b)"
 )
 _GUESSED = re.compile(
     r"\b(?:maybe|perhaps|might|not (?:really |quite |entirely |100% |totally )?sure|unsure|i guess|i suppose|i wonder|wondering|dunno|idk|i (?:don't|dont) know"
@@ -44,6 +44,7 @@ _SMALL = re.compile(
 _JOKE = re.compile(
     r"\b(?:jk|just kidding|kidding|joking|jokes?|as a joke|riddle|knock knock|could eat a horse|if i had a (?:dollar|penny))\b|/s$"
 )
+_CONDITION = re.compile(r"if\b.*(?:\b(?:we|i|they|he|she|it)(?:'ll| will| would|'d| might| could| may)\b)")
 _MOMENT = re.compile(
     r"\b(?:right now|at the moment|just now|(?:in|just|give me) a (?:sec|second|minute|moment)|still (?:searching|looking|waiting|working|running|trying)"
     r"|give me|let me|i'm (?:going to|gonna|about to) (?:search|look|check|try|run|read|see|start|take a look|test|grab|get|open|do that|do this)\b(?!.* on )"
@@ -71,7 +72,7 @@ def is_question(low: str) -> bool:
 
 def is_supposed(low: str) -> bool:
     """Tell whether a sentence only imagines."""
-    return bool(_SUPPOSED.search(low) or _JOKE.search(low))
+    return bool(_SUPPOSED.search(low) or _JOKE.search(low) or _CONDITION.match(low))
 
 
 def is_guess(low: str) -> bool:

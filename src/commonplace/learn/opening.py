@@ -36,6 +36,7 @@ _HEADING = re.compile(
     r"(?:[\w'/ -]{0,40}\b)?(?:update|note|summary|news|context|info|background|status|recap|tl;dr|tldr|record|sessions|spike|discussion|result|results)\b[\w' ]{0,20}[:–—]\s+",
     re.IGNORECASE,
 )
+_LONGEST_CLOSING = 40
 _CLOSING = re.compile(
     r"(?:[\s,.!;:…–—-]+(?:thanks(?: (?:so much|a lot|everyone|all|again))?|thank you|thx|ty|lol|lmao|haha+|hah|tbh|imo|btw|tho|though|please|pls|plz|ok|okay|cheers|fight me|wish me luck|(?:i )?promise|can't wait|so excited|dont make plans|obviously|actually|xx?|right"
     r"|(?:just )?so you know|fyi|for now|no worries if not|huge difference|full stop|period|then|\^\^|:\)|;\)|:D|autocorrect)|[\s.!,;…–—:-]+|[\s]*[\U0001F300-\U0001FAFF☀-➿❤️🙏]+)+$",
@@ -59,4 +60,5 @@ def core(span: Span) -> tuple[Span, bool]:
 
 def without_end(text: str) -> str:
     """Give a sentence without its last mark and without what only closes it."""
-    return _CLOSING.sub("", text)
+    begin = max(len(text) - _LONGEST_CLOSING, 0)
+    return text[:begin] + _CLOSING.sub("", text[begin:])

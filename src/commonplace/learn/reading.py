@@ -29,7 +29,7 @@ Reading = tuple[str, Kind, float]
 """The name of the rule that fits, the kind, and how much it matters."""
 
 _POINTING = compiled(
-    r"^(?:it|they|that|this|these|those|she|he|which|otherwise|the_other|both|none|nothing)(?:'s|'re|'ll)?_|^its_"
+    r"^(?:it|they|that|this|these|those|she|he|which|otherwise|the_other|both|none|nothing|his|her|their|its)(?:'s|'re|'ll)?_"
 )
 _POINTED_AT = compiled(r"_(?:it|that|them|those|this)[.!]*$")
 _BACKWARD = compiled(
@@ -116,7 +116,9 @@ class _Message:
         self._previous: Clause | None = None
         self._wrong = False
         self._settled = False
+        self._explained = False
         self._eager = False
+        self._topic: str | None = None
         self._generic = message.role == "assistant" and (message.speaker or "assistant").strip().lower() in ASSISTANTS
 
     def findings(self) -> list[Finding]:
@@ -135,7 +137,8 @@ class _Message:
         point, notice = core(sentence)
         low = " ".join(point.text.lower().replace("’", "'").split())
         if self._message.role == "user" and (asked := command(point) or command(sentence)):
-            self._command(asked, point)
+            if asked.act != "forget that" or not self._corrected(sentence):
+                self._command(asked, point)
         elif doubt.is_task(sentence.text.lower()):
             return False
         elif doubt.is_question(low) and not rules.asks_for_a_habit(low):
@@ -170,9 +173,9 @@ class _Message:
 
     def _command(self, asked: Command, sentence: Span) -> None:
         if asked.act == "remember":
-            if following := _FOLLOWING.search(self._message.text[asked.start : asked.end]):
+            if following := _FOLLOWING.search(sentence.text):
                 self._eager = True
-                self._reader.person = following["about"].removeprefix(" about").strip() or None
+                self._topic = following["about"].removeprefix(" about").strip() or None
             else:
                 self._statement(Span(asked.start, asked.end, asked.text), eager=True)
         elif asked.act == "to do":
@@ -264,16 +267,20 @@ class _Message:
             point, notice = core(Span(each.start, each.end, self._message.text[each.start : each.end]))
             if point.start != each.start:
                 each = clause(point.text, point.start, each.end, each.joint)
-            each = refer.resolved(each, self._reader.person)
-            if not each.words or self._attached(each, before):
+            told = refer.resolved(each, self._reader.person, self._topic)
+            if not told.words or self._attached(told, before):
                 continue
-            draft = self._clause(each, eager=eager or notice)
+            draft = self._clause(told, eager=eager or notice or told is not each)
             if draft and draft.owner is None and draft.kind == "fact" and owned and each.joint in ("and", ",", "so"):
                 draft.owner = owned
             owned = (draft.owner if draft else None) or owned
 
     def _attached(self, each: Clause, before: int) -> bool:
         """A clause that explains the one before it belongs to that; one with news of its own does not."""
+        if each.joint == "and" and self._explained and not self._has_own_news(each):
+            self._drafts[-1].add(each, " and ", explains=False)
+            return True
+        self._explained = False
         if len(self._drafts) <= before or not each.joint:
             return False
         last = self._drafts[-1]
@@ -316,19 +323,31 @@ class _Message:
             name, kind, importance = "decision.announced", "decision", 0.75
         self._settled = False
         whose = owner(each, kind, self._who)
-        if whose is None and name.startswith("plan") and not _is_whole(each):
+        if whose is None and name.startswith("plan") and not any(map(words.is_finite, each.words)):
             whose = self._who.name
         draft = Draft(each, name, kind, importance, whose, self._who)
         loose = previous is not None and not (self._drafts and self._drafts[-1].covers(previous))
+        if each.joint == "so" and kind == "decision" and not loose and self._drafts[-1].rule == "fact.statement":
+            self._give_reason(draft, self._drafts.pop().clause)
+            return draft
         if previous is None or not loose:
             # "Rolled back." tells nothing new after the failure it belongs to.
             return None if kind == "failure" and len(each.words) < 4 and self._drafts else draft
         if each.joint == "so" and kind == "decision":
-            draft.begin_with(previous, ", so ")
-            draft.reason = without_end(previous.text)
+            self._give_reason(draft, previous)
+        elif name == "pattern.again":
+            draft.begin_with(previous, between(each.joint) if each.joint else None)
         elif kind == "failure" and (_POINTING.match(each.low) or each.first in words.AUXILIARIES or len(each.words) < 4):
             draft.begin_with(previous, between(each.joint) if each.joint else None)
         return draft
+
+    def _give_reason(self, draft: Draft, reason: Clause) -> None:
+        """What stands before "so" is why; earlier statements of the same sentence belong to it."""
+        draft.begin_with(reason, ", so ")
+        draft.reason = without_end(reason.text)
+        while reason.joint and self._drafts and self._drafts[-1].rule == "fact.statement":
+            reason = self._drafts.pop().clause
+            draft.begin_with(reason, ", ")
 
     def _explains_last(self, each: Clause, rule: Reading | None, previous: Clause | None) -> bool:
         """Take a plain statement after a decision or an attempt for its reason or its outcome, if there is none yet."""
@@ -349,6 +368,7 @@ class _Message:
         if rule is None and not (_SHORT_REASON.match(each.low) or _HYPOTHETICAL.search(each.low) or _is_plain(each)):
             return False
         last.add(each)
+        self._explained = True
         return True
 
     def _remember(self, each: Clause, draft: Draft | None) -> None:

@@ -15,6 +15,7 @@ _PERSON = re.compile(
     r"|(?<=[a-z,] )[A-ZÀ-Þ][a-zà-ÿ]+(?:\s[A-ZÀ-Þ][a-zà-ÿ]+)?\b|^[A-ZÀ-Þ][a-zà-ÿ]+(?='s|\s(?:is|was|has|likes|hates|prefers|wants|said|lives|works|needs)\b)"
 )
 _THIRD = re.compile(r"(?:he|she)(?='s|'ll|'d|\s)", re.IGNORECASE)
+_THEY = re.compile(r"(?:they|it|these|those)(?='s|'re|'ll|\s)", re.IGNORECASE)
 _OPEN = re.compile(
     r"^(?:and |so |ok |but )*(?:which|what|where|when|who|how (?:many|much|often|long|old))\b.*\b(?:should|shall|prefer|rather|favou?rite|your|our|my|use|need|want|version|colou?r|size|name|target|go with)\b.*\?\s*$",
     re.IGNORECASE,
@@ -37,9 +38,11 @@ def person(text: str) -> str | None:
     return found[0]
 
 
-def resolved(each: Clause, someone: str | None) -> Clause:
-    """Put the person into a clause that begins with "he" or "she"."""
+def resolved(each: Clause, someone: str | None, topic: str | None = None) -> Clause:
+    """Put the person into a clause that begins with "he" or "she", and the topic into one with "they" or "it"."""
     found = _THIRD.match(each.text)
+    if topic and (others := _THEY.match(each.text)):
+        found, someone = others, topic
     if not found or not someone:
         return each
     told = clause(someone + each.text[found.end() :], each.start, each.end, each.joint)

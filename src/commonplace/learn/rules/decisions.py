@@ -5,20 +5,24 @@ from __future__ import annotations
 from commonplace.learn.rules.base import base_form, ing_form, listed, past_form, rule
 
 _SETTLED = listed("""
-    decide, choose, settle on, settle for, opt, go with, go for, agree, vote, standardise on, standardize on, rule out,
-    reject, approve, sign off, commit to, ditch, drop, scrap, cancel, abandon, switch, replace, adopt, conclude,
-    land on, end up, veto, turn down, postpone, put off, green-light, deprecate, retire, sunset, migrate, renew,
-    call off, say no to, say yes to, hire, award, compromise on, go ahead with, go back to, overrule, finalise, finalize
+    decide, choose, settle on, settle for, opt for, go with, go for, agree, vote, standardise on, standardize on, rule out,
+    approve, sign off, commit to, conclude, land on, resolve to, veto, turn down, postpone, put off, green-light, call off,
+    say no to, say yes to, award, elect, pull the plug on, hold off on, shelve, opt out of, opt to, ditch, scrap, compromise on, go ahead with, go back to, overrule, finalise, finalize
 """)
 _UNDER_WAY = listed("""
     go with, go for, switch, migrate, drop, stick with, stick to, stay with, stay on, stay at, keep, adopt, replace,
     roll, cancel, postpone, ditch, scrap, standardise, standardize, retire, deprecate, cut, push, merge, close,
     phase out, sunset, discontinue, outsource, hire, raise, rename, target, skip, bring, put off, delay, call off,
-    settle for, opt for, give up, go back to, sell, take over
+    settle for, opt for, give up, go back to, sell, take over, go ahead, get a, get an, get rid, buy, leave, quit, rent
 """)
 _WILL = listed("""
     use, go with, go for, stick with, stick to, stay with, keep, switch, adopt, drop, replace, skip, not use, move to,
     stop, standardise, standardize, only, no longer, postpone, cancel, continue, not be, call it, merge, support, not
+""")
+_DONE = listed("""
+    pick, select, reject, drop, cancel, abandon, switch, replace, adopt, deprecate, retire, sunset, migrate, renew, hire, pass on, park,
+    kill, axe, end up, keep, accept, decline, pull, lock in, give up, back out, sign, stop, quit, merge, close, go back,
+    pick, select, move, land, shortlist, vote, cut, skip, outsource, bought, buy, sell, rent, lease, take on, confirm
 """)
 _HAVE = r"(?:_(?:have|has|had|'ve|'s))?"
 _NOT_DONE = r"""\b(?:never|not|hardly|yet_to|n't)_(?:been_|yet_|quite_|really_)?(?:decide|chos|agree|settle|commit)
@@ -37,13 +41,13 @@ DECISIONS = (
     ),
     rule("decision.decided", "decision", 0.8, rf"\b{past_form(_SETTLED)}\b", unless=_NOT_DONE),
     rule(
-        "decision.picked",
+        "decision.done",
         "decision",
-        0.8,
-        rf"""\b(?:i|we|they|he|she|team|board|committee|jury|panel|client|management|everyone|council|group){_HAVE}_(?:\w+ly_|both_|all_)?
-        (?:picked|selected|moved|landed|rejected|shortlisted|voted)\b""",
-        unless=r"\b(?:picked|moved)_(?:up|out|in|away|house|on|here|there|back|from_[\w_]+_to_[A-Z])|\bmoved_to_(?!the_)\w+_(?:in|last|two|three|a|when|for|with|from)\b|^i_moved",
-        triggers="picked selected moved landed rejected shortlisted voted",
+        0.7,
+        rf"""\b(?:we|they|team|board|committee|jury|panel|client|management|everyone|council|group|company|parents|legal|landlord|school|city|court|government){_HAVE}_(?:\w+ly_|both_|all_|just_|also_|now_)*
+        {past_form(_DONE)}\b|^i{_HAVE}_(?:\w+ly_|just_|also_|now_)*(?:{past_form(_DONE[:30])})\b|\band_(?:\w+ly_|then_)?{past_form(_DONE[:20])}_(?:it|them|that|this)\b|\b(?:was|were|been|got|gets)_(?:officially_|finally_|unanimously_)?(?:rejected|cancelled|canceled|approved|dropped|scrapped|postponed|adopted|replaced|abandoned|shelved|deprecated|retired|chosen|selected|picked|accepted|declined)\b""",
+        unless=r"""\b(?:picked|moved|cut|took|closed|signed|kept|backed|went|sold|pulled|dropped|ended|stopped|bought|passed|landed|quit)_(?:up|out_of|in|away|house|on_(?:to|with)|here|there|off|by|from_\w+_to_\w+|in_(?:january|february|march|april|may|june|july|august|september|october|november|december|20))\b
+        |^i(?:'ve)?_(?:\w+_)?(?:moved|kept_(?:getting|seeing|trying)|quit|stopped|bought|sold|lost|closed|signed|passed|ended|went|merged|landed|renewed|killed|confirmed|hired|rented|accepted)\b|\bwe_(?:moved_to|bought|sold|rented|hired|kept_(?:\w+ing)|merged_the|closed_the_ticket|lost|confirmed)\b(?!.*\b(?:instead|over|because|from_now)\b)""",
     ),
     rule(
         "decision.voted",
@@ -73,8 +77,8 @@ DECISIONS = (
         "decision",
         0.7,
         rf"""(?:\bwe'll|\bwe_will|\bwe_won't|\bwe're_(?:going_to|gonna|not_going_to)|\bteam_will|^i'll|^i_will|^i_won't)_(?:just_|now_|be_|all_|not_|always_)*
-        (?:{base_form(_WILL)}|be_(?:using|keeping|moving|switching))\b""",
-        unless=r"\bi(?:'ll|_will)_(?:keep_(?:you|it|that|an)|stop_(?:by|here|there)|use_(?:\"|that|it|this|the_)|not_be_(?:long|late)|only_be|drop_(?:by|you|it|in|off))|keep_you_posted|_if_",
+        (?:{base_form(_WILL)}|(?<=we'll_)\w+|(?<=we_won't_)\w+|(?<=we_will_)\w+|be_(?:using|keeping|moving|switching))\b""",
+        unless=r"\bwe(?:'ll|_will)_(?:see|talk|discuss|figure|get_back|be_in_touch|let_you|find_out|try|look|check|need_to_talk|catch|chat)\b|\bi(?:'ll|_will)_(?:keep_(?:you|it|that|an)|stop_(?:by|here|there)|use_(?:\"|that|it|this|the_)|not_be_(?:long|late)|only_be|drop_(?:by|you|it|in|off))|keep_you_posted|_if_",
     ),
     rule(
         "decision.let_us",

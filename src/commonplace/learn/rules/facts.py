@@ -41,7 +41,7 @@ _PERSONAL = (
 _MINE = compiled(r"^(?:and_|but_|also_|plus_)?(?:since_then_|now_)?(?:my|our|his|her|their)_")
 _FLEETING = compiled(
     r"""(?:\b(?:is|are|was|were|'s|'re|isn't|aren't|all|looks?|seems?|feels?|got|getting|went)_(?:\w+ly_|so_|very_|all_|really_|now_|still_|a_bit_|pretty_|too_|not_|just_)*
-    (?:done|fine|ok|okay|good|great|nice|cool|ready|back|broken|weird|tired|busy|hungry|late|lovely|haunted|happy|sad|funny|cute|awesome|amazing|crazy|insane|terrible|awful|perfect|wrong|right|empty|full|delicious|gorgeous|hilarious|annoying|confusing|strange|killing|ridiculous|jealous|true|false|important|interesting|beautiful|boring|hard|easy|possible|making|failing|doing|acting|getting|going_(?:well|great|on)|coming_along|looking|kidding|up|down|here|there|gone|it|that|this|attached|below|above|as_follows|working|better|worse)\b(?!_(?:at|in|on|to|for|since|until|every|\w+_\d|\d|below|above|than|of|with|because))
+    (?:done|fine|ok|okay|good|great|nice|cool|ready|back|broken|weird|tired|busy|hungry|late|lovely|haunted|happy|sad|funny|cute|awesome|amazing|crazy|insane|terrible|awful|perfect|wrong|right|delicious|gorgeous|hilarious|annoying|confusing|strange|killing|ridiculous|jealous|true|false|important|interesting|beautiful|boring|hard|easy|possible|making|failing|doing|acting|getting|going_(?:well|great|on)|coming_along|looking|kidding|up|down|here|there|gone|it|that|this|attached|below|above|as_follows|working|better|worse)\b(?!_(?:at|in|on|to|for|since|until|every|\w+_\d|\d|below|above|than|of|with|because))
     |\bmy_(?:bad|question|guess|point|pleasure|code|mistake|god|apologies|brain|problem|issue|error|idea|thinking|understanding|impression|fault|turn|eyes|head)\b|\bour_(?:conversation|chat|call|last)\b|\bthe_(?:error|bug|issue|problem|question|point|thing|idea|answer|output|stack_?trace|following|other_day|weather|sun)\b
     |\bwill_be_(?:happy|glad|fine|great|good)\b)"""
 )
@@ -60,6 +60,12 @@ _NO_SUBJECT = frozenset(
 _EXISTS = compiled(
     r"^there(?:'s|_is|_are|_isn't|_aren't|_was|_were)_(?:also_)?(?:no|only|\d|two|three|four|five|six|a_(?:limit|rule|policy|fee|cap|quota|deadline)|an?_\w+_(?:limit|fee|rule)|never|always)\b"
 )
+_ORDERS = frozenset(
+    """
+    don't do never please pls always let use keep write put add fix run check send create make set open delete remove
+    install try read look give tell show help ask call go come stay wait take bring buy get see say think
+    """.split()
+)
 _AFTER_VERBS = frozenset("a an the my our your to for like it that this no so too good great".split())
 _PLACES_FIRST = frozenset("in on at since for from with after before by as also now then".split())
 
@@ -73,7 +79,7 @@ def fact(clause: Clause, *, eager: bool = False) -> str | None:
     for each in _PERSONAL:
         if each.fits(low):
             return each.name
-    if clause.first in ("don't", "dont", "do", "never", "please", "pls", "always", "let"):
+    if clause.first in _ORDERS and not (len(clause.words) > 2 and words.is_finite(clause.words[1])):
         return "fact.announced" if eager else None
     if _FLEETING.search(low) and not (eager and _is_specific(clause)):
         return None
@@ -91,7 +97,7 @@ def _resolved(clause: Clause) -> bool:
         return True
     if clause.first in words.THIRDS and len(clause.words) > 1 and clause.words[1] in _AFTER_VERBS:
         return False
-    return first not in _NO_SUBJECT
+    return first not in _NO_SUBJECT and clause.first not in words.AUXILIARIES
 
 
 def _verb_at(following: tuple[str, ...]) -> bool:

@@ -39,7 +39,14 @@ FAILURES = (
         rf"\b{_BROKE}\b",
         unless=r"\b(?:if|when|whenever|unless|until|before|so_that|might|could|would|will|should|to)_[\w_']*?\b(?:fail|break|crash|hang|burn|leak)s?\b|"
         + _NOW
-        + r"|\b(?:never|don't|doesn't|didn't|not)_(?:fail|break|crash)\w*\b|hang_(?:out|in|on)|hanging_out|hung_out|broke_(?:my|his|her|their|an?)_(?:\w+_)?(?:wrist|arm|leg|ankle|foot|hand|finger|toe|rib|nose|collarbone|hip|tooth|glasses)|break(?:_(?:the_)?(?:ice|news|down|up|room)|fast)|coffee_break|broke_up|burn(?:ed|t)?_(?:calories|through)|spring_break|lunch_break|good_break|take_a_break|\b(?:none|nothing)\b|burn(?:s|ing)?_(?:wood|gas|oil)",
+        + r"|\b(?:never|don't|doesn't|didn't|not)_(?:fail|break|crash)\w*\b|hang_(?:out|in|on)|hanging_out|hung_out|broke_(?:my|his|her|their|an?)_(?:\w+_)?(?:wrist|arm|leg|ankle|foot|hand|finger|toe|rib|nose|collarbone|hip|tooth|glasses)|break(?:_(?:the_)?(?:ice|news|down|up|room)|fast)|coffee_break|broke_up|burn(?:ed|t)?_(?:calories|through)|spring_break|lunch_break|good_break|take_a_break|_(?:on|for|with|in)_(?:none|nothing)\b|burn(?:s|ing)?_(?:wood|gas|oil)",
+    ),
+    rule(
+        "failure.lost",
+        "failure",
+        0.7,
+        r"\b(?:i|we)_(?:lost|wasted|wrecked|ruined|killed|burned|burnt|broke_(?:the|prod|production|staging|main)|deleted_the|bricked|fried|overcooked|overwatered|flooded)_(?!(?:track|weight|touch|my_(?:job|dad|mum|mom|voice|appetite)|interest|count)\b)\w+",
+        triggers="lost wasted wrecked ruined killed burned burnt broke deleted bricked fried overcooked overwatered flooded",
     ),
     rule(
         "failure.cost",
@@ -52,7 +59,7 @@ FAILURES = (
         "failure.took_down",
         "failure",
         0.75,
-        r"\b(?:took_(?:down|out)|brought_down|wiped(?:_out)?|nuked|knocked_out|locked_(?:us|me|everyone)_out|gave_no_\w+|gave_(?:me|us|him|her)_(?:a_(?:rash|headache|migraine|stomach)|hives|food_poisoning|nightmares)|was_a_(?:\w+_)?(?:mistake|disaster|failure|nightmare|mess|bust|flop|dead_end|waste)|were_a_(?:disaster|mistake|nightmare)|a_dead_end|rolled_(?:\w+_)?back|had_to_(?:revert|roll_back|redo|undo|restore|rollback|throw)|reverted|never_again|lesson_learned|made_(?:it|things|everything)_worse|went_(?:down|badly|sideways|wrong|south|up_in_flames)|no_signal|ended_in|double[- ]charged|charged_double|can'?t_rely_on|cannot_rely_on|useless|unusable|died_(?:on|after|when|within|because)|shrank|got_(?:banned|blocked|rate-limited|throttled|sick|rejected|stuck|locked_out|burned)|outage)\b",
+        r"\b(?:took_(?:down|out)|brought_down|wiped(?:_out)?|nuked|knocked_out|locked_(?:us|me|everyone)_out|gave_no_\w+|took_(?:\w+_){1,4}down|by_(?:accident|mistake)|accidentally|overloaded|brought_(?:zero|no|nothing)|zero_(?:sign-ups|sales|replies|results|effect|interest)|left_(?:us|me|him|her|them)_with|killed_(?:them|it|the|my|our|all)|locked_(?:the_\w+|up|everything)|silently|gave_(?:me|us|him|her)_(?:a_(?:rash|headache|migraine|stomach)|hives|food_poisoning|nightmares)|was_a_(?:\w+_)?(?:mistake|disaster|failure|nightmare|mess|bust|flop|dead_end|waste)|were_a_(?:disaster|mistake|nightmare)|a_dead_end|rolled_(?:\w+_)?back|had_to_(?:revert|roll_back|redo|undo|restore|rollback|throw)|reverted|never_again|lesson_learned|made_(?:it|things|everything)_worse|went_(?:down|badly|sideways|wrong|south|up_in_flames)|no_signal|ended_in|double[- ]charged|charged_double|can'?t_rely_on|cannot_rely_on|useless|unusable|died_(?:on|after|when|within|because)|shrank|got_(?:flagged|marked|blocked|rate-limited|throttled|sick|rejected|stuck|locked_out|burned)|outage)\b",
         unless=r"took_out_(?:the_(?:trash|bins)|a_(?:loan|mortgage))|\b(?:if|might|could|would)\b.*\b(?:outage|revert)",
     ),
     rule(
@@ -81,13 +88,13 @@ FAILURES = (
         0.6,
         r"^(?!(?:i|we|you|he|she|they|it|that|this)\b)[\w'-]+(?:_[\w'/.-]+){0,8}?_(?:did(?:n't|nt|_not)|couldn't|could_not|failed_to|refused_to|never)_(?!(?:know|say|see|tell|want|ask|reply|answer|happen|mention|mean|care|think|like|eats?|drinks?|changes?|forget|miss|the)\b)\w+",
         triggers="didn't didnt did couldn't could failed refused never",
-        unless=r"^(?:never|always|why|if|when|please|don't|in_our|in_my)\b|\bnever_(?:use|put|do|push|merge|commit|deploy|call|go|has|have|been|on|in|before|after|more|ever|\w+s_)\b|didn't_need",
+        unless=r"^(?:never|always|why|if|when|please|don't|in_our|in_my)\b|\bmust_never|\bshould_never|\bnever_(?:use|put|do|push|merge|commit|deploy|call|go|has|have|been|on|in|before|after|more|ever|\w+s_)\b|didn't_need",
     ),
     rule(
         "failure.tried",
         "failure",
         0.65,
-        r"\b(?:i|we|he|she|they|team)(?:'ve|_have|_has|'d|_had)?_(?:already_|also_|once_|even_)?(?:tried|attempted|experimented_with)\b.*(?:\bbut\b|\bno_luck|\bwithout_success|\bin_vain|\bstill\b|:|;|\bunsuccessfully|\bno_(?:effect|difference|change)|\bonly_to\b|\bnothing\b)",
+        r"\b(?:i|we|he|she|they|team)(?:'ve|_have|_has|'d|_had)?_(?:already_|also_|once_|even_)?(?:tried|attempted|experimented_with)\b.*(?:\bbut\b|\bno_luck|,_(?:burned|too|way_too|got|gave|made|came_out|ended|felt|tasted|looked|was|were)_|\bwithout_success|\bin_vain|\bstill\b|:|;|\bunsuccessfully|\bno_(?:effect|difference|change)|\bonly_to\b|\bnothing\b)",
         triggers="tried attempted experimented",
     ),
     rule(

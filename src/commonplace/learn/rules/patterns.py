@@ -41,9 +41,9 @@ PATTERNS = (
         "pattern",
         0.7,
         _INTRO
-        + rf"(?:don'?t|do_not|stop)_(?:\w+ly_)?\w+_\w+.*(?:\b(?:again|anymore|ever|because|without|unless|directly|otherwise|until|more_than|instead|anywhere|into|inside|for|on|in|from|to|it)\b|,|;|_-_)",
+        + rf"(?:don'?t|do_not|stop)_(?:\w+ly_)?\w+_\w+",
         triggers="don't dont do stop",
-        unless=r"^(?:please_)?(?:don'?t|do_not)_(?:worry|forget|tempt|know|think|want|need|have|hesitate|mind|get_me|ask|tell|bother|be|feel|make_plans|wait|panic|let_me|miss|remember|like|see|understand)\b|^do_not_know|stop_(?:it|by)\b",
+        unless=r"^(?:please_)?(?:don'?t|do_not)_(?:worry|forget|tempt|know|think|want|need|have|hesitate|mind|get_me|ask|tell|bother|be|feel|make_plans|wait|panic|let_me|miss|remember|like|see|understand|go|say|look|laugh|judge|start|stop|come|cry|get|give_up|believe|even|make_me|leave_me|fall)\b|^do_not_know|stop_(?:it|by)\b|\b(?:yet|now|tonight|today|me|us|tomorrow)\b[.!]*$",
     ),
     rule(
         "pattern.required",
@@ -52,6 +52,44 @@ PATTERNS = (
         r"\b(?:must(?:n't)?|has_to|have_to|needs?_to|required_to|is_required|are_required|(?:is|are)_(?:not_|never_|only_|strictly_)?(?:allowed|permitted|mandatory|forbidden|banned|off-limits|prohibited|compulsory|obligatory)|may_not|may_only|should_(?:always|never|not_ever|only)|shall_not|can_only|get_(?:\w+ed)_within)\b",
         triggers="must mustn't has have needs need required allowed permitted mandatory forbidden banned off-limits prohibited compulsory obligatory may should shall can get",
         unless=r"^(?:i|he|she|they|it|you|we|that|this|there)(?:'ve|'ll)?_(?:really_|still_|just_|also_|now_|only_|will_|all_|both_|probably_)*(?:must|have_to|has_to|needs?_to|had_to|may|can_only|am|is)|\bmust_(?:be_(?:nice|hard|fun|tough|wrong|great|a)|have)\b|have_to_(?:say|admit|run|go|ask)|is_allowed_to_be|^(?:my|our)_",
+    ),
+    rule(
+        "pattern.again",
+        "pattern",
+        0.65,
+        r"\b(?:do|use|try|repeat)_(?:that|this|it|those)_(?:again|next_time|more_often|everywhere)\b|\bmore_of_(?:those|that|this|these)\b",
+        triggers="do use try repeat more",
+        unless=r"^(?:don't|do_not|never|i_|we_)",
+    ),
+    rule(
+        "pattern.plain",
+        "pattern",
+        0.6,
+        _INTRO
+        + r"(?:use|keep|avoid|prefer|put|name|write|store|wrap|stick_to|default_to|favou?r|limit|treat|start|end|format|spell|capitali[sz]e|indent|sort|group|validate|escape|quote|mock|document|cite|label)_(?!(?:a|an|the|this|that|these|those|it|me|my|us|your|some|up|in_mind|going|calm|in_touch|track|him|her|them|you|on|out|to|at|with|if|and|or|is|was|off|down|in)\b)[\w`'-]+(?:_[\w`'/-]+)+|^[\w-]+_first,_[\w-]+_(?:second|later|after|last)\b|^no_[\w-]+_\w+s[.!]*$",
+        unless=r"^(?:no_(?:\w+_)?(?:worries|problems|ideas|questions|comments|plans|feelings|thanks|hugs|promises|surprises|complaints))|\?|^(?:keep|stay)_(?:calm|quiet|safe|well)|^write_(?:code|about)|^use_(?:flexbox|case)",
+    ),
+    rule(
+        "pattern.every",
+        "pattern",
+        0.65,
+        r"^(?:and_|also_|so_)?(?:every|each|all)_[\w'-]+(?:_[\w'/-]+){0,4}_(?:needs?|must|has|have|gets?|goes?|go|requires?|starts?|ends?|is|are|should|comes?)_\w+|^(?!(?:my|our|the|his|her|their|these|those|some|two|three)_)(?:[a-z-]+_){0,3}[a-z-]+s_(?:go|live|start|end|get|stay|belong|come|need|have_to|must|are_(?:always|never|only))_(?:\w+_)*\w+",
+        unless=r"^all_(?:good|clear|done|of_(?:us|them|you))|^(?:every|each)_time_i|^(?:thanks|sounds|looks|seems|kids|parents|things|yes|gets|lots|guys)\b|\b(?:today|tomorrow|yesterday)\b",
+        triggers="every each all go live start end get stay belong come need have must are",
+    ),
+    rule(
+        "pattern.asked",
+        "pattern",
+        0.65,
+        r"\b(?:reviewers?|clients?|customers?|legal|boss|editor|manager|security|qa|ops|compliance|auditors?|teacher|design|marketing|management|landlord|coach|doctor)_(?:\w+ly_|always_|has_|have_|really_)*(?:asked|wants?|told|requires?|requested|insists?|expects?|demands?)_(?:us|me|everyone|that|for|on|all|every)\b",
+        triggers="asked want wants told require requires requested insist insists expect expects demand demands",
+    ),
+    rule(
+        "pattern.generic",
+        "pattern",
+        0.65,
+        _INTRO + rf"{_COMMANDS}_(?:all|every|each|any)_\w+|^(?:before|when|whenever|after|if|once)_[^,]{{3,60}},_(?:please_|always_|just_|first_)?{_COMMANDS}_\w+|^(?:before|when|whenever|after|once)_[^,]{{3,60}},_(?:please_|always_|just_|first_)?(?:cover|stop|remove|drain|press|hold|switch|tell|rinse|dry|cool|save|sync|pull|push|flush|disable|enable|regenerate|migrate|notify|email|write)_\w+",
+        unless=r"\b(?:let_me|do_you|i_)\b|all_(?:the_best|of_(?:it|them|this))",
     ),
     rule(
         "pattern.custom",
@@ -65,7 +103,7 @@ PATTERNS = (
         "pattern",
         0.65,
         r"\b(?:reviewers?|clients?|customers?|users?|parents?|students?|everyone|people|design|the_(?:board|team|boss|editor|judge|customers?|clients?|reviewers?)|feedback)_(?:\w+_){0,6}?(?:liked|loved|praised|approved|hated|rejected|disliked|said_(?:no|yes)|complained|was_(?:glowing|great|positive|bad|terrible|good|negative)|flagged|pushed_back|asked_for|appreciated|preferred|found)\b|\bkeep_(?:doing|using|sending|writing|making|it_that_way)\b|\b(?:got|was|were)_(?:\w+_)?(?:praised|approved|rejected|shot_down|well_received|a_(?:big_)?hit|turned_down)\b|\bmore_(?:of_that|like_(?:this|that))\b",
-        unless=r"got_rejected_(?:from|by_(?:a|the)_(?:university|college|bank))",
+        unless=r"\byou_(?:keep|always|still)\b|got_rejected_(?:from|by_(?:a|the)_(?:university|college|bank))",
     ),
     rule(
         "pattern.works",

@@ -60,6 +60,7 @@ EVERY = rule(
 )
 
 _DAY = compiled(DATE)
+_EMPTY_FIRST = frozenset("not no too maybe same next this last since until from by yes ok and or only just such".split())
 _GREETING = compiled(r"\b(?:see_(?:you|ya|u)|talk|happy|good|have_a|enjoy|hope|bye|until_(?:then|tomorrow|monday))\b")
 
 
@@ -67,4 +68,7 @@ def dated(clause: Clause) -> bool:
     """Tell whether a clause sets something for a day to come."""
     if len(clause.words) < 3 or not _DAY.search(clause.low) or _GREETING.search(clause.low):
         return False
-    return DATED.fits(clause.low) or not words.THIRDS.isdisjoint(clause.words[1:])
+    if DATED.fits(clause.low) or not words.THIRDS.isdisjoint(clause.words[1:]):
+        return True
+    # "Dentist tomorrow at 9": no verb, a day, and something that is on it.
+    return not any(map(words.is_finite, clause.words)) and clause.first not in _EMPTY_FIRST and len(clause.words) <= 9

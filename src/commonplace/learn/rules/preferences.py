@@ -7,7 +7,7 @@ from commonplace.learn.rules.base import any_form, listed, rule
 _LIKING = any_form(
     listed("prefer, favour, favor, dislike, hate, love, adore, detest, loathe, enjoy, despise, appreciate, fancy")
 )
-_FRIENDLY = r"""\b(?:love|like|enjoy|appreciate|hate|loved|liked|enjoyed|appreciated)_(?:it|that|this|your|you|the_(?:idea|sound|way_you|suggestion)|how_you|where_this|to_(?:help|hear|know|see|ask|chat|join)
+_FRIENDLY = r"""\b(?:love|like|enjoy|appreciate|hate|loved|liked|enjoyed|appreciated)_(?:it(?!_when)|that|this|your|you|the_(?:idea|sound|way_you|suggestion)|how_you|where_this|to_(?:help|hear|know|see|ask|chat|join)
     |what_you)\b|\bwould_(?:love|appreciate|like|hate)\b|'d_(?:love|appreciate|hate)\b|\bif_(?:you|i|we)_(?:like|prefer)\b|\b(?:as|whatever|whichever|anything)_you_(?:like|prefer)|feel_like|looks?_like|i_hate_to|\bin_favou?r\b"""
 
 REQUEST = rule(
@@ -39,7 +39,7 @@ PREFERENCES = (
         rf"""(?:^|\b(?:i|we|he|she|they|who|and|but|also|always|really|absolutely|just|only|both|all|do|don't|doesn't|dont|doesnt|didn't|generally|usually|still|never|much|strongly|kids|parents|secretly|actually|honestly|\w+ly|[\w'-]+))_?
         \b(?:{_LIKING}|likes?)\b_[\w\"'`(]""",
         unless=_FRIENDLY
-        + r"|\b(?:would|'d|something|things?|stuff|feels?|felt|look|looks|sounds?|sound|is|are|was|were|be|just|more|much|'s|'re|people|nothing|it|act|acts|works?)_like\b|reviewers_liked|the_(?:reviewer|client|customer)s?_(?:liked|loved|hated)",
+        + r"|\b(?:would|'d|something|things?|stuff|feels?|felt|look|looks|sounds?|sound|is|are|was|were|be|just|more|much|'s|'re|people|nothing|it|act|acts|works?|tastes?|smells?|feel|seems?|behaves?)_like\b|reviewers_liked|the_(?:reviewer|client|customer)s?_(?:liked|loved|hated)",
         triggers=" ".join(
             any_form(
                 listed("prefer,favour,favor,dislike,hate,love,adore,detest,loathe,enjoy,despise,appreciate,fancy,like")
@@ -74,8 +74,8 @@ PREFERENCES = (
         "preference.asked",
         "preference",
         0.7,
-        r"\b(?:i|we)(?:_would|'d)?_(?:kindly_|really_|only_|just_|always_|never_)*(?:ask|want|like|need|expect|prefer|request|insist)_(?:that_you|you_to|you_not|if_you|all_|every|my_|only|short|no_|it_(?:if|when)|to_(?:be_(?:called|addressed|asked|told)|see_(?:the|all)_\w+_first|get_(?:all|my|every)))",
-        triggers="ask want like need expect prefer request insist",
+        r"\b(?:i|we)(?:_would|'d)?_(?:kindly_|really_|only_|just_|always_|never_)*(?:ask|want|like|need|expect|prefer|request|insist|appreciate)_(?:that_you|you_to|you_not|if_you|all_|every|my_|[\w-]+,_not_|only|short|no_|it_(?:if|when)|to_(?:be_(?:called|addressed|asked|told)|see_(?:the|all)_\w+_first|get_(?:all|my|every)))",
+        triggers="ask want like need expect prefer request insist appreciate",
         unless=r"you_to_(?:help|check|look|fix|write|tell|explain|give|find|show|do|run|make_(?:a|me)|know|take)\b|if_you_could|like_to_see_what",
     ),
     rule(
