@@ -6,18 +6,21 @@ import re
 from dataclasses import dataclass, replace
 
 from commonplace.learn import words
+from commonplace.learn.regex import compiled
 from commonplace.learn.segment import Span
 
 _WORD = re.compile(r"[^\W_](?:[\w'’./:@%+-]*[\w'’%+])?")
-_JOINT = re.compile(
+_JOINT = compiled(
     r"\s*(?:(?P<mark>[,;:]|[-–—]+(?=\s)|—)\s*)?"
-    r"(?:(?P<word>\b(?:and|but|so|plus|also|&|while|whereas|though|although|tho|except)\b)\s+(?:then |also |btw |now )?)?",
+    r"""(?:(?P<word>\b(?:and|but|so|plus|also|&|while|whereas|though|although|tho|except)\b)\s+(?:then_|also_|btw_
+        |now_)?)?""",
     re.IGNORECASE,
 )
 _PLACES = re.compile(r"[,;:]\s|\s[-–—]+\s|—|\s(?:and|but|so|plus|&|while|whereas)\s", re.IGNORECASE)
-_SUBORDINATE = re.compile(
-    r"(?:if|when|whenever|once|after|before|while|since(?! then)|because|as|until(?! then)|unless|although|though|given|for|in|on|at|with"
-    r"|following|during|due|from|to|by|without|instead|every time|now that|starting)\b",
+_SUBORDINATE = compiled(
+    r"""(?:if|when|whenever|once|after|before|while|since(?!_then)|because|as|until(?!_then)|unless|although|though
+        |given|for|in|on|at|with"""
+    r"|following|during|due|from|to|by|without|instead|every_time|now_that|starting)\b",
     re.IGNORECASE,
 )
 _IMPERATIVE = re.compile(
@@ -27,22 +30,32 @@ _IMPERATIVE = re.compile(
 _BINDERS = frozenset(
     "that which who whom whose where if when because since to as than like without while until".split()
 )
-_BEFORE_NOUNS = frozenset("the a an my our your his her their this that to and or of in on at for with no any some".split())
-_ADVERBIAL = re.compile(r"(?:(?:until|since|from|by) then|after that|for now|meanwhile|then|now|today|(?:yes|no)(?=,? (?:i|we|it|he|she|they)\b))\b,? ")
+_BEFORE_NOUNS = frozenset(
+    "the a an my our your his her their this that to and or of in on at for with no any some".split()
+)
+_ADVERBIAL = compiled(r"""
+    (?:(?:until|since|from|by)_then|after_that|for_now|meanwhile|then|now|today|(?:yes|no)(?=,?_(?:i|we|it|he|she
+    |they)\b))\b,?_""")
 _CONTRACTED = re.compile(r"(?:i|we|he|she|they|it)(?:['’](?:m|s|re|ve|ll|d))\s", re.IGNORECASE)
-_CARELESS = re.compile(
-    r"\b(?:im|ive|id(?= (?:rather|like|love|prefer|say))|dont|cant|wont|didnt|doesnt|isnt|arent|wasnt|werent|couldnt|wouldnt"
+_CARELESS = compiled(
+    r"""\b(?:im|ive|id(?=_(?:rather|like|love|prefer|say))|dont|cant|wont|didnt|doesnt|isnt|arent|wasnt|werent|couldnt
+        |wouldnt"""
     r"|shouldnt|havent|hasnt|youre|theyre|thats|weve|hes|shes)\b",
     re.IGNORECASE,
 )
 _BEFORE_VERBS = frozenset("never always only just".split())
-_LEFT_OUT = re.compile(
-    r"(?:just |finally |recently |already |also |never |always )*(?:(?P<ing>going|moving|switching|sticking|staying|using|dropping|keeping|planning|heading|flying|leaving|taking"
+_LEFT_OUT = compiled(
+    r"""(?:just_|finally_|recently_|already_|also_|never_|always_)*(?:(?P<ing>going|moving|switching|sticking|staying
+        |using|dropping|keeping|planning|heading|flying|leaving|taking"""
     r"|starting|learning|working|targeting|migrating|travell?ing|meeting|seeing|visiting|replacing|cancell?ing)\s"
     r"|(?P<past>tried|went|decided|chose|picked|gave|bought|moved|found|learn(?:ed|t)|switched|ended|got|met|lost|spent"
-    r"|rolled|settled|opted|used|discovered|noticed|finished|started|quit|joined|signed|booked|had|made|wasted|broke|cancell?ed|dropped|replaced|deleted|sold|hired|ran|rejected|approved|adopted|upgraded|wrote|built|grew|tested|agreed|bumped|pinned|turned|overwrote|tripped|changed my|attempted)\s"
-    r"|(?P<base>will|won't|gonna|can't stand|love|hate|prefer|like|dislike|enjoy|need|want|live|work|don't (?:like|eat|drink|want))\s"
-    r"|(?P<been>been )|(?P<not>not (?:a (?:big |huge )?fan|into|keen)|allergic|big fan|huge fan|more of a|happy with|based in)\b)",
+    r"""|rolled|settled|opted|used|discovered|noticed|finished|started|quit|joined|signed|booked|had|made|wasted|broke
+        |cancell?ed|dropped|replaced|deleted|sold|hired|ran|rejected|approved|adopted|upgraded|wrote|built|grew|tested
+        |agreed|bumped|pinned|turned|overwrote|tripped|changed_my|attempted)\s"""
+    r"""|(?P<base>will|won't|gonna|can't_stand|love|hate|prefer|like|dislike|enjoy|need|want|live|work|don't_(?:like
+        |eat|drink|want))\s"""
+    r"""|(?P<been>been_)|(?P<not>not_(?:a_(?:big_|huge_)?fan|into|keen)|allergic|big_fan|huge_fan|more_of_a|happy_with
+        |based_in)\b)""",
     re.IGNORECASE,
 )
 
@@ -193,7 +206,9 @@ def _plural_verb(found: list[str]) -> bool:
         return False
     for index, each in enumerate(found[1:6], 1):
         if each in words.VERBS and found[index - 1] not in _BEFORE_NOUNS:
-            return any(noun.endswith("s") and len(noun) > 3 and not noun.endswith(("ss", "'s")) for noun in found[:index])
+            return any(
+                noun.endswith("s") and len(noun) > 3 and not noun.endswith(("ss", "'s")) for noun in found[:index]
+            )
         if each in _BINDERS:
             return False
     return False

@@ -10,36 +10,70 @@ from difflib import SequenceMatcher
 from commonplace.learn import words
 from commonplace.learn.clauses import clause
 from commonplace.learn.persons import Who
+from commonplace.learn.regex import compiled
 from commonplace.recall.lexicon import COMMON, EMPTY
 from commonplace.values import Kind
 
-_STRONG = r"""correction(?:\s+to\s+[^:,]{3,60})?|i\s+meant(?:\s+to\s+(?:say|write))?|i\s+mean|scratch\s+that|strike\s+that|make\s+that|my\s+(?:bad|mistake)|i\s+was\s+(?:wrong|mistaken)(?:\s+(?:about|on)\s+[^:,.]{3,60})?
-    |i\s+(?:misspoke|mistyped|misread|misremembered|got\s+that\s+wrong|take\s+that\s+back|stand\s+corrected|made\s+a\s+mistake)|typo|errat(?:um|a)|i\s+changed\s+my\s+mind|changed\s+my\s+mind|let\s+me\s+correct\s+(?:that|myself)|(?:i\s+(?:have|need|must|want)\s+(?:to\s+)?)?(?:to\s+)?correct\s+(?:that|myself|one\s+thing)
-    |(?:that|this|it)(?:'s|\s+was|\s+is|\s+has|\s+isn't|\s+wasn't)?\s+(?:(?:not|no\s+longer)\s+(?:quite\s+|entirely\s+|actually\s+|at\s+all\s+)?(?:right|true|correct|accurate|the\s+case)|(?:quite\s+|all\s+)?wrong|incorrect|outdated|out\s+of\s+date|changed|a\s+typo|old\s+(?:info|news)|before\s+[\w.]+)|not\s+any\s?more|no\s+longer|wrong|edit"""
-_WEAK = r"actually|sorry(?:\s+(?:folks|all|guys|everyone|team))?|oops|whoops|wait|no\s+wait|no|nope|nah|oh|ah|hm+|well|hang\s+on|hold\s+on|update|ugh|er+|yes|yeah|yep|right|now(?=\s+(?:it|they|he|she)\b)|on\s+second\s+thoughts?|rather|in\s+fact|but|and|ok|okay|so|argh|damn|apologies|well\s+actually"
-_CUE = re.compile(rf"(?:(?P<strong>{_STRONG})|(?P<weak>{_WEAK}))\b(?:[\s,:;.!…–—-]+|$)", re.IGNORECASE | re.VERBOSE)
+_STRONG = r"""
+    correction(?:\s+to\s+[^:,]{3,60})?|i\s+meant(?:\s+to\s+(?:say|write))?|i\s+mean|scratch\s+that|strike\s+that
+    |make\s+that|my\s+(?:bad|mistake)|i\s+was\s+(?:wrong|mistaken)(?:\s+(?:about|on)\s+[^:,.]{3,60})?|i\s+(?:misspoke
+    |mistyped|misread|misremembered|got\s+that\s+wrong|take\s+that\s+back|stand\s+corrected|made\s+a\s+mistake)|typo
+    |errat(?:um|a)|i\s+changed\s+my\s+mind|changed\s+my\s+mind|let\s+me\s+correct\s+(?:that|myself)|(?:i\s+(?:have
+    |need|must|want)\s+(?:to\s+)?)?(?:to\s+)?correct\s+(?:that|myself|one\s+thing)|(?:that|this|it)(?:'s|\s+was|\s+is
+    |\s+has|\s+isn't|\s+wasn't)?\s+(?:(?:not|no\s+longer)\s+(?:quite\s+|entirely\s+|actually\s+|at\s+all\s+)?(?:right
+    |true|correct|accurate|the\s+case)|(?:quite\s+|all\s+)?wrong|incorrect|outdated|out\s+of\s+date|changed|a\s+typo
+    |old\s+(?:info|news)|before\s+[\w.]+)|not\s+any\s?more|no\s+longer|wrong|edit"""
+_WEAK = r"""actually|sorry(?:\s+(?:folks|all|guys|everyone|team))?|oops|whoops|wait|no\s+wait|no|nope|nah|oh|ah|hm+|well
+    |hang\s+on|hold\s+on|update|ugh|er+|yes|yeah|yep|right|now(?=\s+(?:it|they|he|she)\b)|on\s+second\s+thoughts?
+    |rather|in\s+fact|but|and|ok|okay|so|argh|damn|apologies|well\s+actually"""
+_CUE = compiled(rf"(?:(?P<strong>{_STRONG})|(?P<weak>{_WEAK}))\b(?:[\s,:;.!…–—-]+|$)", re.IGNORECASE)
 _STAR = re.compile(r"\*+(?=\w)")
 _START = re.compile("")
-_AT_END = re.compile(
-    r"(?:,|\s[-–—]|\.|;)\s*(?:sorry,?\s*)?(?:i\s+(?:mistyped|misread|misspoke|got\s+it\s+wrong)|my\s+(?:bad|mistake)|typo|wrong\s+before)[\s.!]*$",
+_AT_END = compiled(
+    r"""(?:,|\s[-–—]|\.|;)\s*(?:sorry,?\s*)?(?:i\s+(?:mistyped|misread|misspoke|got\s+it\s+wrong)|my\s+(?:bad|mistake)
+        |typo|wrong\s+before)[\s.!]*$""",
     re.IGNORECASE,
 )
-_TELLING = ("actually", "sorry", "oops", "wait", "no", "nah", "whoops", "update", "rather", "apologies", "now", "on second", "in fact")
-_NOT = re.compile(
-    r"(?:,\s*|\s+)(?:and\s+|is\s+|it's\s+)?(?:not|instead\s+of|rather\s+than)\s+(?:on\s+|at\s+|in\s+|the\s+|a\s+)?(?P<old>[^,;.]{1,40}?)\s*(?:[,;.]|$)",
+_TELLING = (
+    "actually",
+    "sorry",
+    "oops",
+    "wait",
+    "no",
+    "nah",
+    "whoops",
+    "update",
+    "rather",
+    "apologies",
+    "now",
+    "on second",
+    "in fact",
+)
+_NOT = compiled(
+    r"""(?:,\s*|\s+)(?:and\s+|is\s+|it's\s+)?(?:not|instead\s+of|rather\s+than)\s+(?:on\s+|at\s+|in\s+|the\s+
+        |a\s+)?(?P<old>[^,;.]{1,40}?)\s*(?:[,;.]|$)""",
     re.IGNORECASE,
 )
 _NOT_BUT = re.compile(
     r"(?:it's\s+|it\s+is\s+)?not\s+(?P<old>[^,;.]{1,40}?),?\s+(?:but|it's|it\s+is|rather)\s+(?P<new>.+)$", re.IGNORECASE
 )
-_SAID_BUT = re.compile(
-    r"i\s+(?:said|wrote|typed|put)\s+(?P<old>[^,;.]{1,40}?),?\s+(?:but|and)?\s*(?:i\s+)?(?:meant|it's|it\s+is|should\s+be|it\s+should\s+be|mean)\s+(?P<new>.+)$",
+_SAID_BUT = compiled(
+    r"""i\s+(?:said|wrote|typed|put)\s+(?P<old>[^,;.]{1,40}?),?\s+(?:but|and)?\s*(?:i\s+)?(?:meant|it's|it\s+is
+        |should\s+be|it\s+should\s+be|mean)\s+(?P<new>.+)$""",
     re.IGNORECASE,
 )
 _SAID_THAT = re.compile(r"\bi\s+(?:said|meant|wrote)\s+(?:that\s+)?(?P<new>(?:i|we|my|our|the)\b.+)$", re.IGNORECASE)
-_CONTRAST = re.compile(r"(?:i|we|it|they|he|she|the\s[\w\s]{2,30}|my\s[\w\s]{2,30})(?:\s+(?:do|does|did|am|are|is|was|were))?(?:n't|\s+not|nt)\s[^,;]{2,60}[,;]\s*(?:but\s+)?(?P<new>(?:i|we|they|he|she)\b(?!\s+said).+)$", re.IGNORECASE)
-_IS = re.compile(
-    r"(?:(?:it|that|this|he|she|they|make\s+(?:it|that)|i\s+meant(?:\s+to\s+say)?|i\s+mean|should\s+be|that\s+should\s+be|it\s+should\s+be|should\s+have\s+been)(?:'s|'re|\s+is|\s+was|\s+are|\s+should\s+be|'ll\s+be|\s+will\s+be)?(?:\s+(?:now|actually|really|supposed\s+to\s+be))?\s+(?:at\s+|on\s+|in\s+|the\s+)?)(?=\S)",
+_CONTRAST = compiled(
+    r"""
+    (?:i|we|it|they|he|she|the\s[\w\s]{2,30}|my\s[\w\s]{2,30})(?:\s+(?:do|does|did|am|are|is|was|were))?(?:n't|\s+not
+    |nt)\s[^,;]{2,60}[,;]\s*(?:but\s+)?(?P<new>(?:i|we|they|he|she)\b(?!\s+said).+)$""",
+    re.IGNORECASE,
+)
+_IS = compiled(
+    r"""(?:(?:it|that|this|he|she|they|make\s+(?:it|that)|i\s+meant(?:\s+to\s+say)?|i\s+mean|should\s+be
+        |that\s+should\s+be|it\s+should\s+be|should\s+have\s+been)(?:'s|'re|\s+is|\s+was|\s+are|\s+should\s+be
+        |'ll\s+be|\s+will\s+be)?(?:\s+(?:now|actually|really|supposed\s+to\s+be))?\s+(?:at\s+|on\s+|in\s+
+        |the\s+)?)(?=\S)""",
     re.IGNORECASE,
 )
 _AFTER = re.compile(
@@ -165,7 +199,9 @@ def _put_right(value: str, old: str | None, said: Sequence[Said], strong: bool) 
     if old:
         for each in reversed(said):
             if (found := re.search(rf"(?<!\w){re.escape(old)}(?!\w)", each.text, re.IGNORECASE)) is not None:
-                return Corrected(each.text[: found.start()] + value + each.text[found.end() :], each.who, each, made=True)
+                return Corrected(
+                    each.text[: found.start()] + value + each.text[found.end() :], each.who, each, made=True
+                )
     for each in reversed(said[-6:]):
         if (text := _substituted(each.text, value)) is not None:
             return Corrected(text, each.who, each, made=True)
@@ -221,5 +257,7 @@ def _by_preposition(rest: str, said: Said) -> Corrected | None:
     for found in re.finditer(r"\b(from|in|at|to|with|on|by)\s+([A-ZÀ-Þ][\w'-]+)", rest):
         place = re.search(rf"\b{found[1]}\s+([A-ZÀ-Þ][\w'-]+)", said.text)
         if place:
-            return Corrected(said.text[: place.start(1)] + found[2] + said.text[place.end(1) :], said.who, said, made=True)
+            return Corrected(
+                said.text[: place.start(1)] + found[2] + said.text[place.end(1) :], said.who, said, made=True
+            )
     return None

@@ -14,14 +14,17 @@ _NUMBERS = {
     "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
     "ten": 10, "twelve": 12, "couple of": 2, "a couple of": 2, "a few": 3,
 }  # fmt: skip
-_MONTH = r"(january|february|march|april|may|june|july|august|september|october|november|december" + (
+_MONTH = (
+    r"(january|february|march|april|may|june|july|august|september|october|november|december"
     r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?"
 )
 _WEEKDAY = r"(mon|tues|wednes|thurs|fri|satur|sun)day"
 _NUMBER = r"(\d{1,3}|a couple of|couple of|a few|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve)"
 
 _ISO = re.compile(r"\b(20\d\d)-(\d\d)-(\d\d)\b")
-_DAY_MONTH = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: ?(?:-|–|to|and) ?\d{{1,2}}(?:st|nd|rd|th)?)?(?: of)? {_MONTH}(?:,? (20\d\d))?")
+_DAY_MONTH = re.compile(
+    rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: ?(?:-|–|to|and) ?\d{{1,2}}(?:st|nd|rd|th)?)?(?: of)? {_MONTH}(?:,? (20\d\d))?"
+)
 _MONTH_DAY = re.compile(rf"\b{_MONTH} (?:the )?(\d{{1,2}})(?:st|nd|rd|th)?\b(?!:\d)(?:,? (20\d\d))?")
 _ORDINAL = re.compile(r"\b(?:on|by|until|before|for) the (\d{1,2})(?:st|nd|rd|th)\b")
 _NAMED = re.compile(rf"\b(next )?{_WEEKDAY}\b")

@@ -13,7 +13,7 @@ from commonplace.learn.drafts import REASONED, Draft, between
 from commonplace.learn.opening import core, without_end
 from commonplace.learn.owners import owner
 from commonplace.learn.persons import Who, named
-from commonplace.learn.rules.base import compiled
+from commonplace.learn.regex import compiled
 from commonplace.learn.rules.facts import fact
 from commonplace.learn.rules.plans import DATED, EVERY, dated
 from commonplace.learn.segment import Span, sentences
@@ -29,29 +29,36 @@ Reading = tuple[str, Kind, float]
 """The name of the rule that fits, the kind, and how much it matters."""
 
 _POINTING = compiled(
-    r"^(?:it|they|that|this|these|those|she|he|which|otherwise|the_other|both|none|nothing|his|her|their|its)(?:'s|'re|'ll)?_"
+    r"""^(?:it|they|that|this|these|those|she|he|which|otherwise|the_other|both|none|nothing|his|her|their|its)(?:'s
+        |'re|'ll)?_"""
 )
 _POINTED_AT = compiled(r"_(?:it|that|them|those|this)[.!]*$")
 _BACKWARD = compiled(
     r"""\b(?:the_(?:other|old|new|first|second)_one|because_of_(?:that|this|it)|for_that_reason)\b
-    |^let's_[\w_]+_(?:that|this|those|these|it|them)[.!]*$
-    |^(?:that's|this_is|that_is|it's)_(?:policy|the_(?:rule|policy|convention|way)|final|decided|settled|why|because|how_we)\b
-    |^(?:too|mainly|mostly|because|bc|since|reason|the_reason|simply)\b(?!_(?:bad|late|funny|short|many_cooks|then|\w+day|january))
-    |_instead[.!]*$|_(?:over|about|because_of|due_to)_(?:it|that|this|them)[.!]*$"""
+        |^let's_[\w_]+_(?:that|this|those|these|it|them)[.!]*$|^(?:that's|this_is|that_is|it's)_(?:policy|the_(?:rule
+        |policy|convention|way)|final|decided|settled|why|because|how_we)\b|^(?:too|mainly|mostly|because|bc|since
+        |reason|the_reason|simply)\b(?!_(?:bad|late|funny|short|many_cooks|then|\w+day|january))|_instead[.!]*$
+        |_(?:over|about|because_of|due_to)_(?:it|that|this|them)[.!]*$"""
 )
-_POLICY = compiled(r"^(?:that's|this_is|that_is|it's)_(?:now_)?(?:policy|the_(?:rule|policy|convention)|how_we)|^let's_")
+_POLICY = compiled(
+    r"""^(?:that's|this_is|that_is|it's)_(?:now_)?(?:policy|the_(?:rule|policy|convention)|how_we)|^let's_"""
+)
 _SHORT_REASON = compiled(
     r"""^(?:not_enough|not_\w+_enough|no_(?:budget|time|money|space|support|room|demand|interest|one)|only|just|cheaper
     |faster|simpler|easier|better|less|more|fewer|both|same|way_too|far_too|half|two|three|four)\b"""
 )
 _SETTLED = compiled(
-    r"^(?:it's_|that's_|all_|finally_|ok_|right,?_)*(?:settled|decided|decision_made|final|done_deal|agreed|approved|verdict_is_in)[.!]*$"
+    r"""^(?:it's_|that's_|all_|finally_|ok_|right,?_)*(?:settled|decided|decision_made|final|done_deal|agreed|approved
+        |verdict_is_in)[.!]*$"""
 )
-_ATTEMPT = compiled(r"^(?:i|we|he|she|they|\w+)(?:'ve|_have|_has)?_(?:tried|tested|attempted|experimented|gave_\w+_a_(?:try|go)|trialled|piloted|grew|used)\b")
+_ATTEMPT = compiled(r"""
+    ^(?:i|we|he|she|they|\w+)(?:'ve|_have|_has)?_(?:tried|tested|attempted|experimented|gave_\w+_a_(?:try|go)|trialled
+    |piloted|grew|used)\b""")
 _BAD = compiled(
-    r"""\b(?:complain\w*|tripled|doubled|worse|worst|drop(?:ped|s)?|lost|losing|quit|broke|hated|no|not|never|only|back_to|slow\w*|late
-    |too|nobody|none|nothing|killed|crash\w*|fail\w*|error\w*|refund\w*|burn\w*|sick|sink|sank|flooded|dead|died|mess|disaster|bad\w*|empty|wrong
-    |stuck|stopped|fell|melted|soggy|rash|fired|unsubscrib\w*|bounced|backlog|twice_as|didn't|doesn't|couldn't|wouldn't|wasn't)\b"""
+    r"""\b(?:complain\w*|tripled|doubled|worse|worst|drop(?:ped|s)?|lost|losing|quit|broke|hated|no|not|never|only
+        |back_to|slow\w*|late|too|nobody|none|nothing|killed|crash\w*|fail\w*|error\w*|refund\w*|burn\w*|sick|sink
+        |sank|flooded|dead|died|mess|disaster|bad\w*|empty|wrong|stuck|stopped|fell|melted|soggy|rash|fired
+        |unsubscrib\w*|bounced|backlog|twice_as|didn't|doesn't|couldn't|wouldn't|wasn't)\b"""
 )
 _REPORTED = re.compile(
     r"^(?:i|we)(?:'ve| have| had|'d)? (?:said|wrote|told (?:you|everyone|them)|mentioned|claimed)"
@@ -59,13 +66,15 @@ _REPORTED = re.compile(
     re.IGNORECASE,
 )
 _NEWS = re.compile(r"(?:,|;|\s[-–—]|\.)\s+(?=(?:i|we|my|our|i'm|we're|i've)\s)", re.IGNORECASE)
-_FOLLOWING = re.compile(
-    r"\b(?:remember|keep|note|know|save|store|write down)\b[^.:]{0,30}\b(?:the following|these things|this|these)\b(?P<about>[^.:]{0,60})[.:]?\s*$",
+_FOLLOWING = compiled(
+    r"""\b(?:remember|keep|note|know|save|store|write_down)\b[^.:]{0,30}\b(?:the_following|these_things|this
+        |these)\b(?P<about>[^.:]{0,60})[.:]?\s*$""",
     re.IGNORECASE,
 )
 _HYPOTHETICAL = re.compile(r"\b(?:would|could)\b|\w'd\b")
-_MEANT_SO = re.compile(
-    r"(?:would|'d) (?:\w+ )?(?:rather|prefer|sooner|kindly|ask|like (?:you|to be|all|my))|\bid rather\b|promised|would(?:n't| not) recommend|^(?:can|could|would) (?:we|you|u) (?:\w+ )?(?:stop|not|never|avoid|always)"
+_MEANT_SO = compiled(
+    r"""(?:would|'d)_(?:\w+_)?(?:rather|prefer|sooner|kindly|ask|like_(?:you|to_be|all|my))|\bid_rather\b|promised
+        |would(?:n't|_not)_recommend|^(?:can|could|would)_(?:we|you|u)_(?:\w+_)?(?:stop|not|never|avoid|always)"""
 )
 _FIRST_PERSON = frozenset("i i'm i'll i've i'd we we're we'll we've".split())
 _MARKS = (",", ":", ";", "-", "–", "—", "--")
@@ -223,7 +232,7 @@ class _Message:
             self._wrong = may_announce(sentence.text)
             return False
         whole = clause(without_end(found.text), sentence.start, sentence.end)
-        if doubt.is_small_talk(whole.low) or (found.base is None or not found.made) and doubt.is_guess(whole.low):
+        if doubt.is_small_talk(whole.low) or ((found.base is None or not found.made) and doubt.is_guess(whole.low)):
             return False
         rule = self._rule(whole, eager=found.base is not None)
         if rule is None and found.base is None:
@@ -335,9 +344,9 @@ class _Message:
             return None if kind == "failure" and len(each.words) < 4 and self._drafts else draft
         if each.joint == "so" and kind == "decision":
             self._give_reason(draft, previous)
-        elif name == "pattern.again":
-            draft.begin_with(previous, between(each.joint) if each.joint else None)
-        elif kind == "failure" and (_POINTING.match(each.low) or each.first in words.AUXILIARIES or len(each.words) < 4):
+        elif name == "pattern.again" or (
+            kind == "failure" and (_POINTING.match(each.low) or each.first in words.AUXILIARIES or len(each.words) < 4)
+        ):
             draft.begin_with(previous, between(each.joint) if each.joint else None)
         return draft
 

@@ -36,7 +36,8 @@ _NOT_PROSE = re.compile(
     | \$\ \S | %\ \S | >>>\  | [\w.-]+@[\w.-]+[:~][^\s]*[$\#]\ | npm\ ERR | error\[
     | (?:diff\ --git|index\ [0-9a-f]{7}|@@\ -|\+\+\+\ |---\ \S)
     | [{}\[\]<();]\s*$ | </?[A-Za-z][^>]*>\s*$ | ["'][\w-]+["']\s*: | [\w.]+\s*=\s*\S+;?\s*$
-    | (?:import|from)\ [\w.]+(?:\ import\ .*)?$ | (?:def|class|function|const|let|var|return|public|private)\ \w.*[:{;)]$
+    | (?:import|from)\ [\w.]+(?:\ import\ .*)?$
+    | (?:def|class|function|const|let|var|return|public|private)\ \w.*[:{;)]$
     | (?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP)\ .*(?:FROM|INTO|SET|TABLE)\b
     | (?:From|To|Subject|Date|Cc|Sent):\ \S
     | On\ .{5,80}\ wrote:\s*$ | -{3,}|={3,}|\*{3,}|_{3,}
@@ -73,9 +74,7 @@ def _said(text: str) -> list[tuple[int, int]]:
             joins = False
         elif fenced:
             continue
-        elif recalled := _goes_on(bare, recalled):
-            joins = False
-        elif not bare or not _is_prose(line, bare):
+        elif (recalled := _goes_on(bare, recalled)) or not bare or not _is_prose(line, bare):
             joins = False
         else:
             begin = start + len(_MARKER.match(line)[0])  # type: ignore[index]  # it matches the empty string
