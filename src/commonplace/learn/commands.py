@@ -81,7 +81,7 @@ _FORGET = compiled(
         |never|please\s+don'?t|stop)\s+(?:ever\s+)?(?:keep(?:ing)?|stor(?:e|ing)|sav(?:e|ing)|remember(?:ing)?
         |record(?:ing)?|retain(?:ing)?|log(?:ging)?|hold(?:ing)?\s+on\s+to|memori[sz](?:e|ing)|note|noting|writ(?:e
         |ing)\s+down|track(?:ing)?|bring(?:ing)?\s+up|mention(?:ing)?)\s+(?=(?:(?:any|all|anything|everything
-        |track)\s+)?(?:of\s+)?(?:my|our|the|what|that|this|any|it|about|anything|his|her|their|[A-Z])))""",
+        |track)\s+)?(?:of\s+)?(?:my|our|the|what|that|this|any|it|about|anything|his|her|their|(?-i:[A-Z]))))""",
     re.IGNORECASE,
 )
 _PASSIVE = compiled(

@@ -215,7 +215,7 @@ def _substituted(text: str, value: str) -> str | None:
     for kind in _TYPES:
         if kind.search(value) and (places := list(kind.finditer(text))):
             place = places[-1]
-            return text[: place.start()] + value + text[place.end() :]
+            return text[: place.start()] + value + _without_unit(text[place.end() :], value)
     if _NAME.match(value) and (names := [each for each in _NAME.finditer(text) if each.start() > 0]):
         place = max(names, key=lambda each: (SequenceMatcher(None, each[0], value).ratio(), each.start()))
         return text[: place.start()] + value + text[place.end() :]
@@ -224,6 +224,12 @@ def _substituted(text: str, value: str) -> str | None:
     ]
     ratio, (start, end) = max(similar, default=(0.0, (0, 0)))
     return text[:start] + value + text[end:] if ratio > 0.6 else None
+
+
+def _without_unit(after: str, value: str) -> str:
+    """Drop what the value brings along itself: three cats, four cats."""
+    unit = value.rpartition(" ")[2]
+    return after[len(unit) + 1 :] if after.lower().startswith(f" {unit.lower()}") else after
 
 
 def _subject(text: str) -> str | None:

@@ -77,6 +77,7 @@ _MEANT_SO = compiled(
         |would(?:n't|_not)_recommend|^(?:can|could|would)_(?:we|you|u)_(?:\w+_)?(?:stop|not|never|avoid|always)"""
 )
 _FIRST_PERSON = frozenset("i i'm i'll i've i'd we we're we'll we've".split())
+_POINTERS = frozenset("it them that those".split())
 _MARKS = (",", ":", ";", "-", "–", "—", "--")
 
 
@@ -339,6 +340,9 @@ class _Message:
         if each.joint == "so" and kind == "decision" and not loose and self._drafts[-1].rule == "fact.statement":
             self._give_reason(draft, self._drafts.pop().clause)
             return draft
+        if each.joint == "so" and kind == "decision" and previous and not _POINTERS.isdisjoint(each.words):
+            draft.begin_with(previous, ", so ")
+            return draft
         if previous is None or not loose:
             # "Rolled back." tells nothing new after the failure it belongs to.
             return None if kind == "failure" and len(each.words) < 4 and self._drafts else draft
@@ -406,7 +410,7 @@ class _Message:
 
     def _rule(self, each: Clause, *, eager: bool) -> Reading | None:
         found = rules.first(each)
-        fleeting = doubt.is_momentary(each.low)
+        fleeting = doubt.is_momentary(each.low) and not dated(each)
         if found is not None and not (found.kind == "decision" and fleeting):
             if found.name == "pattern.required" and DATED.fits(each.low):
                 return DATED.name, "fact", DATED.importance

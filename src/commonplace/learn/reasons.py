@@ -16,7 +16,7 @@ _BECAUSE = compiled(
 _SO = re.compile(r"^(?P<reason>.+?),?\s+so\s+(?:i|we|i'm|we're|i'll|we'll|let's|they|he|she|it)\b", re.IGNORECASE)
 _ITEM = r"(?P<item>[^,;.:()]+?)"
 _STOP = r"""
-    (?=\s+(?:because|bc|since|due|as|for|so|given|in|on|at|to|from|when|after|and|but|anymore|any_more|which|that
+    (?=\s+(?-i:because|bc|since|due|as|for|so|given|in|on|at|to|from|when|after|and|but|anymore|any_more|which|that
     |instead)\b|[,;.:()]|\s[-–—]\s|$)"""
 _AGAINST = tuple(
     compiled(pattern + _STOP, re.IGNORECASE)

@@ -16,6 +16,7 @@ _PERSON = compiled(
     r"""|(?<=[a-z,]_)[A-ZÀ-Þ][a-zà-ÿ]+(?:\s[A-ZÀ-Þ][a-zà-ÿ]+)?\b|^[A-ZÀ-Þ][a-zà-ÿ]+(?='s|\s(?:is|was|has|likes|hates
         |prefers|wants|said|lives|works|needs)\b)"""
 )
+_PLACE = re.compile(r"\b(?:in|at|from|to|near|on|via|into|of|by)\s$", re.IGNORECASE)
 _THIRD = re.compile(r"(?:he|she)(?='s|'ll|'d|\s)", re.IGNORECASE)
 _THEY = re.compile(r"(?:they|it|these|those)(?='s|'re|'ll|\s)", re.IGNORECASE)
 _OPEN = compiled(
@@ -34,7 +35,8 @@ _NO_ANSWER = compiled(
 
 def person(text: str) -> str | None:
     """Give the person whom a text names last."""
-    found = max(_PERSON.finditer(text), key=lambda each: each.start(), default=None)
+    named = [each for each in _PERSON.finditer(text) if not _PLACE.search(text, 0, each.start())]
+    found = named[-1] if named else None
     if found is None or found[0].lower() in words.CALENDAR or found[0] in ("I", "OK", "The"):
         return None
     return found[0]
