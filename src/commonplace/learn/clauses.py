@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from commonplace.learn import words
@@ -30,6 +31,7 @@ _IMPERATIVE = re.compile(
 _BINDERS = frozenset(
     "that which who whom whose where if when because since to as than like without while until".split()
 )
+_AFTER_NOUNS = frozenset("above over under below with from of in on at for without between".split())
 _BEFORE_NOUNS = frozenset(
     "the a an my our your his her their this that to and or of in on at for with no any some".split()
 )
@@ -45,10 +47,10 @@ _CARELESS = compiled(
 )
 _BEFORE_VERBS = frozenset("never always only just".split())
 _LEFT_OUT = compiled(
-    r"""(?:just_|finally_|recently_|already_|also_|never_|always_)*(?:(?P<ing>going|moving|switching|sticking|staying
+    r"""(?:just_|finally_|recently_|already_|also_|never_|always_)*(?:(?P<ing>(?:not_)?(?:doing|going|moving|switching|sticking|staying
         |using|dropping|keeping|planning|heading|flying|leaving|taking"""
-    r"|starting|learning|working|targeting|migrating|travell?ing|meeting|seeing|visiting|replacing|cancell?ing)\s"
-    r"|(?P<past>tried|went|decided|chose|picked|gave|bought|moved|found|learn(?:ed|t)|switched|ended|got|met|lost|spent"
+    r"|starting|learning|working|targeting|migrating|travell?ing|seeing|visiting|replacing|cancell?ing|buying|selling|renewing|killing|skipping|hiring|closing))\s"
+    r"|(?P<past>tried|kept|let|went|decided|chose|picked|gave|bought|moved|found|learn(?:ed|t)|switched|ended|got|met|lost|spent"
     r"""|rolled|settled|opted|used|discovered|noticed|finished|started|quit|joined|signed|booked|had|made|wasted|broke
         |cancell?ed|dropped|replaced|deleted|sold|hired|ran|rejected|approved|adopted|upgraded|wrote|built|grew|tested
         |agreed|bumped|pinned|turned|overwrote|tripped|changed_my|attempted)\s"""
@@ -181,9 +183,9 @@ def _begins(right: str, word: str, mark: str) -> bool:
         return (bool(mark) or word in ("so", "but")) and (
             head not in _BEFORE_VERBS or found[1:2] == [] or found[1] in words.VERBS
         )
-    if (left_out := _LEFT_OUT.match(low)) and not left_out["ing"]:
+    if (left_out := _LEFT_OUT.match(low)) and not (left_out["ing"] or left_out["not"]):
         return bool(mark) or word == "but"
-    return _has_verb(found, mark) or (bool(mark or word) and _plural_verb(found))
+    return _has_verb(found, mark) or (bool(mark or word) and plural_verb(found))
 
 
 def _has_verb(found: list[str], mark: str) -> bool:
@@ -200,9 +202,9 @@ def _has_verb(found: list[str], mark: str) -> bool:
     return False
 
 
-def _plural_verb(found: list[str]) -> bool:
+def plural_verb(found: Sequence[str]) -> bool:
     """Tell whether a plural stands before a verb in its base form: "contracts above 50k land on my desk"."""
-    if words.is_finite(found[0]):
+    if words.is_finite(found[0]) and (len(found) < 2 or found[1] not in _AFTER_NOUNS):
         return False
     for index, each in enumerate(found[1:6], 1):
         if each in words.VERBS and found[index - 1] not in _BEFORE_NOUNS:

@@ -23,7 +23,7 @@ _PHRASES = r"""
     |not_gonna_lie|ngl|long_story_short|i_mean|you_know_what|you_know|you_see|of_course|new_here|hot_take|fun_fact
     |good_morning|hi_(?:all|everyone|team|there)|hello_(?:all|everyone)|hey_(?:all|everyone|team|there)|not_yet|in_short
     |first_of_all|on_(?:another|a_different)_note|speaking_of_which|on_second_thought|me
-    |after_(?:the|a|some|much|long|all)_[\w_]{2,40}(?=:)
+    |after_(?:the|a|some|much|long|all)_(?![\w_]{0,40}(?:agreed|decided|chose|voted|settled))[\w_]{2,40}(?=:)
 """
 _OPENING = compiled(
     rf"""(?:(?:no|yes),?\s+(?=(?:i|we|i'm|we're|i've|my|our)\b)|(?:{_WORDS})\b(?:[\s,:;!.…—–-]+|$)

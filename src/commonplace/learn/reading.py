@@ -48,7 +48,7 @@ _SHORT_REASON = compiled(
     |faster|simpler|easier|better|less|more|fewer|both|same|way_too|far_too|half|two|three|four)\b"""
 )
 _SETTLED = compiled(
-    r"""^(?:it's_|that's_|all_|finally_|ok_|right,?_)*(?:settled|decided|decision_made|final|done_deal|agreed|approved
+    r"""^(?:it's_|that's_|all_|finally_|ok_|right,?_)*(?:settled|decided|official|decision_made|final|done_deal|agreed|approved
         |verdict_is_in)[.!]*$"""
 )
 _ATTEMPT = compiled(r"""
@@ -78,6 +78,7 @@ _MEANT_SO = compiled(
 )
 _FIRST_PERSON = frozenset("i i'm i'll i've i'd we we're we'll we've".split())
 _POINTERS = frozenset("it them that those".split())
+_PLAIN = ("fact.statement", "fact.plain")
 _MARKS = (",", ":", ";", "-", "–", "—", "--")
 
 
@@ -312,6 +313,9 @@ class _Message:
 
     def _clause(self, each: Clause, *, eager: bool) -> Draft | None:
         previous, self._previous = self._previous, each
+        if _SETTLED.match(each.low):
+            self._settled = True
+            return None
         meant = self._is_meant(each, eager)
         rule = self._rule(each, eager=eager) if meant else None
         if self._explains_last(each, rule, previous):
@@ -337,7 +341,7 @@ class _Message:
             whose = self._who.name
         draft = Draft(each, name, kind, importance, whose, self._who)
         loose = previous is not None and not (self._drafts and self._drafts[-1].covers(previous))
-        if each.joint == "so" and kind == "decision" and not loose and self._drafts[-1].rule == "fact.statement":
+        if each.joint == "so" and kind == "decision" and not loose and self._drafts[-1].rule in _PLAIN:
             self._give_reason(draft, self._drafts.pop().clause)
             return draft
         if each.joint == "so" and kind == "decision" and previous and not _POINTERS.isdisjoint(each.words):
@@ -349,7 +353,13 @@ class _Message:
         if each.joint == "so" and kind == "decision":
             self._give_reason(draft, previous)
         elif name == "pattern.again" or (
-            kind == "failure" and (_POINTING.match(each.low) or each.first in words.AUXILIARIES or len(each.words) < 4)
+            kind == "failure"
+            and (
+                _POINTING.match(each.low)
+                or _ATTEMPT.match(previous.low)
+                or each.first in words.AUXILIARIES
+                or len(each.words) < 4
+            )
         ):
             draft.begin_with(previous, between(each.joint) if each.joint else None)
         return draft
@@ -358,13 +368,13 @@ class _Message:
         """What stands before "so" is why; earlier statements of the same sentence belong to it."""
         draft.begin_with(reason, ", so ")
         draft.reason = without_end(reason.text)
-        while reason.joint and self._drafts and self._drafts[-1].rule == "fact.statement":
+        while reason.joint and self._drafts and self._drafts[-1].rule in _PLAIN:
             reason = self._drafts.pop().clause
             draft.begin_with(reason, ", ")
 
     def _explains_last(self, each: Clause, rule: Reading | None, previous: Clause | None) -> bool:
         """Take a plain statement after a decision or an attempt for its reason or its outcome, if there is none yet."""
-        if not self._drafts or (rule and rule[0] != "fact.statement" and rule[1] != "failure"):
+        if not self._drafts or (rule and rule[0] not in _PLAIN and rule[1] != "failure"):
             return False
         failed = bool(rule) and rule is not None and rule[1] == "failure"
         last = self._drafts[-1]
@@ -440,6 +450,11 @@ def _is_plain(each: Clause) -> bool:
     """Tell whether a clause says something about something else than the speakers."""
     first = each.first.partition("'")[0]
     return len(each.words) > 2 and first not in words.PRONOUNS and any(map(words.is_finite, each.words[1:5]))
+
+
+def _is_outcome(each: Clause, previous: Clause) -> bool:
+    """Tell whether a clause only says how the one before ended."""
+    return bool(_ATTEMPT.match(previous.low)) or each.first in words.AUXILIARIES or len(each.words) < 4
 
 
 def _is_whole(each: Clause) -> bool:

@@ -15,6 +15,7 @@ _UNDER_WAY = listed("""
     roll, cancel, postpone, ditch, scrap, standardise, standardize, retire, deprecate, cut, push, merge, close,
     phase out, sunset, discontinue, outsource, hire, raise, rename, target, skip, bring, put off, delay, call off,
     settle for, opt for, give up, go back to, sell, take over, go ahead, get a, get an, get rid, buy, leave, quit,
+    take the, kill, suspend, freeze, ban, do away,
     rent
 """)
 _WILL = listed("""
@@ -24,7 +25,7 @@ _WILL = listed("""
 """)
 _DONE = listed("""
     pick, select, reject, drop, cancel, abandon, switch, replace, adopt, deprecate, retire, sunset, migrate, renew,
-    hire, pass on, park, kill, axe, end up, keep, accept, decline, pull, lock in, give up, back out, sign, stop,
+    hire, pass on, park, kill, axe, end up, keep, accept, decline, pull, lock in, back out, sign, stop,
     quit, merge, close, go back, move, land, shortlist, vote, cut, skip, outsource, buy, sell,
     rent, lease, take on, confirm
 """)
@@ -41,9 +42,9 @@ DECISIONS = (
         0.8,
         r"""^(?:the_|our_|my_|a_|and_the_)?(?:\w+_)?(?:final_|big_)?(?:decision|verdict|final_call|final_answer
             |outcome|resolution|resolved|decided)(?:_(?:on|about|for|from|of)_[^:]{2,40}|_(?:today|here|is_in|was|is)
-            |[:,])""",
+            |[:,])|\b(?:our|my|the)_(?:final_|first_)?(?:choice|pick)_(?:fell|is|was|went)\b""",
         unless=r"pending|not_made|no_decision|tbd",
-        triggers="decision verdict call answer outcome resolution resolved decided",
+        triggers="choice pick decision verdict call answer outcome resolution resolved decided",
     ),
     rule("decision.decided", "decision", 0.8, rf"\b{past_form(_SETTLED)}\b", unless=_NOT_DONE),
     rule(
@@ -56,7 +57,11 @@ DECISIONS = (
             |\band_(?:\w+ly_|then_)?{past_form(_DONE[:20])}_(?:it|them|that|this)\b|\b(?:was|were|been|got
             |gets)_(?:officially_|finally_|unanimously_)?(?:rejected|cancelled|canceled|approved|dropped|scrapped
             |postponed|adopted|replaced|abandoned|shelved|deprecated|retired|chosen|selected|picked|accepted
-            |declined)\b""",
+            |declined|suspended)\b|\b(?:is|are)_(?:cancelled|canceled|postponed|suspended|scrapped|approved|off_the_table)\b
+            |\bwe_(?:award|choose|pick|select|go_with|opt_for|adopt|drop|reject|approve|postpone|cancel|decline|accept)_
+            |^(?:the_)?[\w'-]+(?:_[\w'-]+){{0,2}}_(?:stays|goes)[.!]*$
+            |(?:'m|'re|\b(?:am|are))_not_(?:doing|taking|buying|renewing|selling|joining|hosting|paying|moving|supporting
+            |sending|inviting|extending|continuing|celebrating)_\w+""",
         unless=r"""
     \b(?:picked|moved|cut|took|closed|signed|kept|backed|went|sold|pulled|dropped|ended|stopped|bought|passed
             |landed|quit)_(?:up|out_of|in|away|house|on_(?:to|with)|here|there|off|by|from_\w+_to_\w+|in_(?:january
@@ -71,12 +76,12 @@ DECISIONS = (
         "decision",
         0.75,
         r"""\b(?:per|after|following|as_per|by|in)_(?:[\w']+_){0,3}(?:vote|decision|agreement|consensus|ruling
-            |resolution)\b|\bas_agreed\b|\b(?:consensus|general_agreement|unanimous(?:ly)?)\b|\b(?:is|are|gets?|it's
+            |resolution|meeting)\b|\bas_agreed\b|\b(?:consensus|general_agreement|unanimous(?:ly)?)\b|\b(?:is|are|gets?|it's
             |that's)_(?:now_)?(?:settled|decided|final|official|agreed)\b""",
         unless=r"\bnot_(?:settled|decided|final|official|agreed)|no_(?:consensus|agreement)",
         triggers="""
-            vote decision agreement consensus ruling resolution agreed unanimous unanimously settled decided final
-            official
+            meeting vote decision agreement consensus ruling resolution agreed unanimous unanimously settled decided
+            final official
         """,
     ),
     rule(
@@ -90,7 +95,7 @@ DECISIONS = (
         "decision.moving",
         "decision",
         0.7,
-        r"""(?:\bare|'re|\bis)_(?:not_|now_|all_)*(?:moving|using|taking|going)_(?:[\w-]+_){0,6}?(?:to|off|away_from
+        r"""(?:\bare|'re|\bis|'m|\bam)_(?:not_|now_|all_)*(?:moving|using|taking|going)_(?:[\w-]+_){0,6}?(?:to|off|away_from
             |instead|from|anymore|over)\b""",
         triggers="moving using taking going",
         unless=r"going_to_(?!be_using)|\busing_(?:it|this|that)_to|taking_(?:a_)?(?:look|long|ages)",

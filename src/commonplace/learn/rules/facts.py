@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from commonplace.learn import words
-from commonplace.learn.clauses import Clause
+from commonplace.learn.clauses import Clause, plural_verb
 from commonplace.learn.regex import compiled
 from commonplace.learn.rules.base import any_form, listed, rule
 
@@ -101,7 +101,7 @@ _NO_SUBJECT = frozenset(
     """.split()
 )
 _EXISTS = compiled(
-    r"""^there(?:'s|_is|_are|_isn't|_aren't|_was|_were)_(?:also_)?(?:no|only|\d|two|three|four|five|six|a_(?:limit
+    r"""^there(?:'s|_is|_are|_isn't|_aren't|_was|_were)_(?:also_)?(?:no|only|\d+|two|three|four|five|six|a_(?:limit
         |rule|policy|fee|cap|quota|deadline)|an?_\w+_(?:limit|fee|rule)|never|always)\b"""
 )
 _ORDERS = frozenset(
@@ -112,6 +112,12 @@ _ORDERS = frozenset(
 )
 _AFTER_VERBS = frozenset("a an the my our your to for like it that this no so too good great".split())
 _PLACES_FIRST = frozenset("in on at since for from with after before by as also now then".split())
+
+
+_TELLING = 6
+"""Words of a statement that says enough without a name or a number in it."""
+_DEFINITE = frozenset("the this these those half most both since now".split())
+_UNDER_WAY = compiled(r"(?:'s|'re|\b(?:is|are|was|were))_(?:\w+_)?\w+ing\b")
 
 
 def fact(clause: Clause, *, eager: bool = False) -> str | None:
@@ -129,8 +135,11 @@ def fact(clause: Clause, *, eager: bool = False) -> str | None:
         return None
     if _MINE.match(low):
         return "fact.possession" if _verb_at(clause.words[1:]) else None
-    if _resolved(clause) and _verb_at(clause.words) and (eager or _is_specific(clause) or _NORM.search(low)):
-        return "fact.statement"
+    if _resolved(clause) and (_verb_at(clause.words) or plural_verb(clause.words)):
+        if eager or _is_specific(clause) or _NORM.search(low):
+            return "fact.statement"
+        if len(clause.words) >= _TELLING and _is_definite(clause) and not _UNDER_WAY.search(low):
+            return "fact.plain"
     return "fact.announced" if eager and len(clause.words) > 1 else None
 
 
@@ -142,6 +151,11 @@ def _resolved(clause: Clause) -> bool:
     if clause.first in words.THIRDS and len(clause.words) > 1 and clause.words[1] in _AFTER_VERBS:
         return False
     return first not in _NO_SUBJECT and clause.first not in words.AUXILIARIES
+
+
+def _is_definite(clause: Clause) -> bool:
+    """Tell whether a clause is about this one thing, not about things in general."""
+    return clause.first in _DEFINITE or clause.first.partition("'")[0] in words.KIN
 
 
 def _verb_at(following: tuple[str, ...]) -> bool:

@@ -80,15 +80,15 @@ FAILURES = (
         "failure",
         0.75,
         r"""\b(?:took_(?:down|out)|brought_down|wiped(?:_out)?|nuked|knocked_out|locked_(?:us|me|everyone)_out
-            |gave_no_\w+|took_(?:\w+_){1,4}down|by_(?:accident|mistake)|accidentally|overloaded|brought_(?:zero|no
+            |gave_no_\w+|gave_up_(?:on|after|because|when)|leaves?_(?:\w+_){1,3}behind|confuses|took_(?:\w+_){1,4}down|by_(?:accident|mistake)|accidentally|overloaded|brought_(?:zero|no
             |nothing)|zero_(?:sign-ups|sales|replies|results|effect|interest)|left_(?:us|me|him|her|them)_with
             |killed_(?:them|it|the|my|our|all)|locked_(?:the_\w+|up|everything)|silently|gave_(?:me|us|him
             |her)_(?:a_(?:rash|headache|migraine|stomach)|hives|food_poisoning|nightmares)|was_a_(?:\w+_)?(?:mistake
             |disaster|failure|nightmare|mess|bust|flop|dead_end|waste)|were_a_(?:disaster|mistake|nightmare)
             |a_dead_end|rolled_(?:\w+_)?back|had_to_(?:revert|roll_back|redo|undo|restore|rollback|throw)|reverted
-            |never_again|lesson_learned|made_(?:it|things|everything)_worse|went_(?:down|badly|sideways|wrong|south
+            |never_again|lesson_learned|made_(?:it|things|everything)_worse|went_(?:dark|down|badly|sideways|wrong|south
             |up_in_flames)|no_signal|ended_in|double[- ]charged|charged_double|can'?t_rely_on|cannot_rely_on|useless
-            |unusable|died_(?:on|after|when|within|because)|shrank|got_(?:flagged|marked|blocked|rate-limited
+            |unusable|died_(?:on|after|when|within|because)|it_died|shrank|got_(?:flagged|marked|blocked|rate-limited
             |throttled|sick|rejected|stuck|locked_out|burned)|outage)\b""",
         unless=r"took_out_(?:the_(?:trash|bins)|a_(?:loan|mortgage))|\b(?:if|might|could|would)\b.*\b(?:outage|revert)",
     ),

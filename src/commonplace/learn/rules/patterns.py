@@ -95,7 +95,7 @@ PATTERNS = (
         0.6,
         _INTRO
         + r"""(?:use|keep|avoid|prefer|put|name|write|store|wrap|stick_to|default_to|favou?r|limit|treat|start|end
-            |format|spell|capitali[sz]e|indent|sort|group|validate|escape|quote|mock|document|cite|label)_(?!(?:a|an
+            |format|spell|capitali[sz]e|indent|sort|group|validate|escape|quote|mock|document|cite|label|log|show|display|round)_(?!(?:a|an
             |the|this|that|these|those|it|me|my|us|your|some|up|in_mind|going|calm|in_touch|track|him|her|them|you|on
             |out|to|at|with|if|and|or|is|was|off|down|in)\b)[\w`'-]+(?:_[\w`'/-]+)+|^[\w-]+_first,_[\w-]+_(?:second
             |later|after|last)\b|^no_[\w-]+_\w+s[.!]*$""",
@@ -109,7 +109,7 @@ PATTERNS = (
         0.65,
         r"""^(?:and_|also_|so_)?(?:every|each|all)_[\w'-]+(?:_[\w'/-]+){0,4}_(?:needs?|must|has|have|gets?|goes?|go
             |requires?|starts?|ends?|is|are|should|comes?)_\w+|^(?!(?:my|our|the|his|her|their|these|those|some|two
-            |three)_)(?:[a-z-]+_){0,3}[a-z-]+s_(?:go|live|start|end|get|stay|belong|come|need|have_to|must
+            |three)_)(?:[\w-]+_){0,4}[\w-]+s_(?:go|live|start|end|get|stay|belong|come|need|have_to|must
             |are_(?:always|never|only))_(?:\w+_)*\w+""",
         unless=r"""^all_(?:good|clear|done|of_(?:us|them|you))|^(?:every|each)_time_i|^(?:thanks|sounds|looks|seems|kids
             |parents|things|yes|gets|lots|guys)\b|\b(?:today|tomorrow|yesterday)\b""",
@@ -143,7 +143,7 @@ PATTERNS = (
             |all_of_us)_(?:should_)?(?:always|never|only|usually|normally|don't|do_not|generally|typically)_\w+(?=_\w)
             |\b(?:as_a_rule|by_convention|house_(?:style|rule)|rule_of_thumb|our_(?:convention|policy|rule|standard
             |practice|style_guide)|the_(?:convention|rule|policy|standard)_(?:is|here|says|for)|that's_policy|(?:is
-            |are)_policy|is_the_rule|full_stop|best_practice_(?:here|for_us)|(?:anti-?pattern)|we_tend_to)\b""",
+            |are)_policy|is_the_rule|full_stop|best_practice_(?:here|for_us)|(?:anti-?pattern)|we_tend_to|how_we_(?:want|do|handle|write|like))\b|^(?:we|everyone)_(?!(?:are|have|were|had|will|can)_)\w+_[^,]*,?_(?:never|always)_\w+""",
         unless=r"""
     \b(?:we|everyone)_(?:don't|do_not|never|only)_(?:know|have|think|want|need|see|get|use_it|understand|met
             |got|had|just|really)\b|exception_to_the_rule""",

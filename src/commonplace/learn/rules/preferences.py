@@ -49,7 +49,7 @@ PREFERENCES = (
             |\w+ly|[\w'-]+))_?\b(?:{_LIKING}|likes?)\b_[\w\"'`(]""",
         unless=_FRIENDLY
         + r"""|\b(?:would|'d|something|things?|stuff|feels?|felt|look|looks|sounds?|sound|is|are|was|were|be|just|more
-            |much|'s|'re|people|nothing|it|act|acts|works?|tastes?|smells?|feel|seems?|behaves?)_like\b
+            |much|'s|'re|people|nothing|it|act|acts|works?|tastes?|smells?|looked|sounded|tasted|feel|seems?|behaves?)_like\b
             |reviewers_liked|the_(?:reviewer|client|customer)s?_(?:liked|loved|hated)""",
         triggers=" ".join(
             any_form(
@@ -62,7 +62,7 @@ PREFERENCES = (
         "preference",
         0.65,
         r"""\b(?:not_(?:a|an)_(?:\w+_)?fan|(?:big|huge|massive)_fan|a_(?:\w+_)?fan_of|can't_stand|cannot_stand
-            |can't_bear|can't_deal_with|(?:not|never_been|never)_(?:into|keen_on|fond_of|big_on|a_fan)|(?:am|'m|is
+            |can't_bear|can't_deal_with|(?:am|'m|is|'s|are|'re|isn't|aren't|was)_(?:not_)?(?:really_)?into|(?:not|never_been|never)_(?:keen_on|fond_of|big_on|a_fan)|(?:am|'m|is
             |'s)_(?:really_|very_|so_|super_)?(?:into|fond_of|keen_on|picky|partial_to|obsessed_with)|\bteam_(?!lead
             |member|meet)\w+_(?:all_the_way|forever|here)|more_of_an?_[\w_-]+(?:person|guy|girl|fan|drinker|type)
             |not_my_(?:thing|style|cup)|(?:drives?|driving)_(?:me|us|him|her)_(?:mad|crazy|nuts|insane|up)
@@ -75,8 +75,8 @@ PREFERENCES = (
         "preference.for_me",
         "preference",
         0.6,
-        r"\b(?:for|to)_me\b(?=[,.!;]|$|_(?:it's|always|please|pls|only|at_least|personally))",
-        triggers="me",
+        r"^[\w'_-]{3,40},_always[.!]*$|\bi_\w+_best_\w+|\b(?:for|to)_me\b(?=[,.!;]|$|_(?:it's|always|please|pls|only|at_least|personally))",
+        triggers="me always best",
         unless=r"""\b(?:works?|ok|fine|good|great|tell|told|said|says|gave|give|sent|send|happened|news|breakfast|next|easy
             |hard|explain|spoke|speak|talk|talked|matters|important|mean|means|due|new|belongs?|listen)_(?:for|to)_me
             |^(?:can|could|would|is|do)_""",
