@@ -48,6 +48,7 @@ class OpenAIService:
     def ask(self, body: bytes, *, within: float | None = None) -> bytes:
         """The body of the service's answer, after as many tries as are allowed; no new one once `within` is over."""
         until = None if within is None else time.monotonic() + within
+        cause: NoAnswer | None
         for attempt in range(self._retries + 1):
             try:
                 answer = self._post(self.url, body, self._headers, _least(self._timeout, until))
