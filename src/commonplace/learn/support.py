@@ -30,6 +30,7 @@ _NUMBERS = {
 }
 _NUMBERS |= {"first": "1", "second": "2", "third": "3", "noon": "12", "dozen": "12"}
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
+_OWNED = re.compile(r"['’]s$")
 _DIGITS = re.compile(r"\d+")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d\d\d)")
 _LONGEST_ALIKE = 4
@@ -52,7 +53,8 @@ class Heard:
         if not _numbers(text) <= self._numbers | _numbers(day):
             return False
         free = _FREE | _words(day)
-        words = [match for match in _WORD.finditer(text) if match[0].casefold() not in free]
+        spoken = (match for match in _WORD.finditer(text) if not match[0].isdigit())
+        words = [match for match in spoken if _OWNED.sub("", match[0]).casefold() not in free]
         unheard = [match for match in words if not self._has(match[0])]
         return not any(map(_is_name, unheard)) and len(words) - len(unheard) >= SHARE * len(words)
 
