@@ -10,48 +10,70 @@ from difflib import SequenceMatcher
 from commonplace.learn import words
 from commonplace.learn.clauses import clause
 from commonplace.learn.persons import Who
+from commonplace.learn.regex import compiled
 from commonplace.recall.lexicon import COMMON, EMPTY
 from commonplace.values import Kind
 
-_STRONG = r"""correction(?:\s+to\s+[^:,]{3,60})?|i\s+meant(?:\s+to\s+(?:say|write))?|i\s+mean|scratch\s+that|strike\s+that|make\s+that|my\s+(?:bad|mistake)|i\s+was\s+(?:wrong|mistaken)(?:\s+(?:about|on)\s+[^:,.]{3,60})?
-    |i\s+(?:misspoke|mistyped|misread|misremembered|got\s+that\s+wrong|take\s+that\s+back|stand\s+corrected|made\s+a\s+mistake)|typo|errat(?:um|a)|i\s+changed\s+my\s+mind|changed\s+my\s+mind|let\s+me\s+correct\s+(?:that|myself)|to\s+correct\s+(?:that|myself)
-    |(?:that|this|it)(?:'s|\s+was|\s+is|\s+has|\s+isn't|\s+wasn't)?\s+(?:(?:not|no\s+longer)\s+(?:quite\s+|entirely\s+|actually\s+|at\s+all\s+)?(?:right|true|correct|accurate|the\s+case)|(?:quite\s+|all\s+)?wrong|incorrect|outdated|out\s+of\s+date|changed|a\s+typo|old\s+(?:info|news)|before\s+[\w.]+)|not\s+any\s?more|no\s+longer|wrong|edit"""
-_WEAK = r"actually|sorry|oops|whoops|wait|no\s+wait|no|nope|nah|oh|ah|hm+|well|hang\s+on|hold\s+on|update|ugh|er+|yes|yeah|yep|right|now(?=\s+(?:it|they|he|she)\b)|on\s+second\s+thoughts?|rather|in\s+fact|but|and|ok|okay|so|argh|damn|apologies|well\s+actually"
-_CUE = re.compile(rf"(?:(?P<strong>{_STRONG})|(?P<weak>{_WEAK}))\b(?:[\s,:;.!…–—-]+|$)", re.IGNORECASE | re.VERBOSE)
+_STRONG = r"""
+    correction(?:\s+to\s+[^:,]{3,60})?|i\s+meant(?:\s+to\s+(?:say|write))?|i\s+mean|scratch\s+that|strike\s+that
+    |make\s+that|my\s+(?:bad|mistake)|i\s+was\s+(?:wrong|mistaken)(?:\s+(?:about|on)\s+[^:,.]{3,60})?|i\s+(?:misspoke
+    |mistyped|misread|misremembered|got\s+that\s+wrong|take\s+that\s+back|stand\s+corrected|made\s+a\s+mistake)|typo
+    |errat(?:um|a)|i\s+changed\s+my\s+mind|changed\s+my\s+mind|let\s+me\s+correct\s+(?:that|myself)|(?:i\s+(?:have
+    |need|must|want)\s+(?:to\s+)?)?(?:to\s+)?correct\s+(?:that|myself|one\s+thing)|(?:that|this|it)(?:'s|\s+was|\s+is
+    |\s+has|\s+isn't|\s+wasn't)?\s+(?:(?:not|no\s+longer)\s+(?:quite\s+|entirely\s+|actually\s+|at\s+all\s+)?(?:right
+    |true|correct|accurate|the\s+case)|(?:quite\s+|all\s+)?wrong|incorrect|outdated|out\s+of\s+date|changed|a\s+typo
+    |old\s+(?:info|news)|before\s+[\w.]+)|not\s+any\s?more|no\s+longer|wrong|edit"""
+_WEAK = r"""actually|sorry(?:\s+(?:folks|all|guys|everyone|team))?|oops|whoops|wait|no\s+wait|no|nope|nah|oh|ah|hm+|well
+    |hang\s+on|hold\s+on|update|ugh|er+|yes|yeah|yep|right|now(?=\s+(?:it|they|he|she)\b)|on\s+second\s+thoughts?
+    |rather|in\s+fact|but|and|ok|okay|so|argh|damn|apologies|well\s+actually"""
+_CUE = compiled(rf"(?:(?P<strong>{_STRONG})|(?P<weak>{_WEAK}))\b(?:[\s,:;.!…–—-]+|$)", re.IGNORECASE)
 _STAR = re.compile(r"\*+(?=\w)")
-_TELLING = frozenset(
-    (
-        "actually",
-        "sorry",
-        "oops",
-        "wait",
-        "no wait",
-        "no",
-        "nope",
-        "nah",
-        "whoops",
-        "update",
-        "rather",
-        "apologies",
-        "now",
-        "on second thought",
-        "in fact",
-    )
+_START = re.compile("")
+_AT_END = compiled(
+    r"""(?:,|\s[-–—]|\.|;)\s*(?:sorry,?\s*)?(?:i\s+(?:mistyped|misread|misspoke|got\s+it\s+wrong)|my\s+(?:bad|mistake)
+        |typo|wrong\s+before)[\s.!]*$""",
+    re.IGNORECASE,
 )
-_NOT = re.compile(
-    r"(?:,\s*|\s+)(?:and\s+|is\s+|it's\s+)?(?:not|instead\s+of|rather\s+than)\s+(?:on\s+|at\s+|in\s+|the\s+|a\s+)?(?P<old>[^,;.]{1,40}?)\s*(?:[,;.]|$)",
+_TELLING = (
+    "actually",
+    "sorry",
+    "oops",
+    "wait",
+    "no",
+    "nah",
+    "whoops",
+    "update",
+    "rather",
+    "apologies",
+    "now",
+    "on second",
+    "in fact",
+)
+_NOT = compiled(
+    r"""(?:,\s*|\s+)(?:and\s+|is\s+|it's\s+)?(?:not|instead\s+of|rather\s+than)\s+(?:on\s+|at\s+|in\s+|the\s+
+        |a\s+)?(?P<old>[^,;.]{1,40}?)\s*(?:[,;.]|$)""",
     re.IGNORECASE,
 )
 _NOT_BUT = re.compile(
     r"(?:it's\s+|it\s+is\s+)?not\s+(?P<old>[^,;.]{1,40}?),?\s+(?:but|it's|it\s+is|rather)\s+(?P<new>.+)$", re.IGNORECASE
 )
-_SAID_BUT = re.compile(
-    r"i\s+(?:said|wrote|typed|put)\s+(?P<old>[^,;.]{1,40}?),?\s+(?:but|and)?\s*(?:i\s+)?(?:meant|it's|it\s+is|should\s+be|it\s+should\s+be|mean)\s+(?P<new>.+)$",
+_SAID_BUT = compiled(
+    r"""i\s+(?:said|wrote|typed|put)\s+(?P<old>[^,;.]{1,40}?),?\s+(?:but|and)?\s*(?:i\s+)?(?:meant|it's|it\s+is
+        |should\s+be|it\s+should\s+be|mean)\s+(?P<new>.+)$""",
     re.IGNORECASE,
 )
 _SAID_THAT = re.compile(r"\bi\s+(?:said|meant|wrote)\s+(?:that\s+)?(?P<new>(?:i|we|my|our|the)\b.+)$", re.IGNORECASE)
-_IS = re.compile(
-    r"(?:(?:it|that|this|he|she|they|make\s+(?:it|that)|i\s+meant(?:\s+to\s+say)?|i\s+mean|should\s+be|that\s+should\s+be|it\s+should\s+be|should\s+have\s+been)(?:'s|'re|\s+is|\s+was|\s+are|\s+should\s+be|'ll\s+be|\s+will\s+be)?(?:\s+(?:now|actually|really|supposed\s+to\s+be))?\s+(?:at\s+|on\s+|in\s+|the\s+)?)(?=\S)",
+_CONTRAST = compiled(
+    r"""
+    (?:i|we|it|they|he|she|the\s[\w\s]{2,30}|my\s[\w\s]{2,30})(?:\s+(?:do|does|did|am|are|is|was|were))?(?:n't|\s+not
+    |nt)\s[^,;]{2,60}[,;]\s*(?:but\s+)?(?P<new>(?:i|we|they|he|she)\b(?!\s+said).+)$""",
+    re.IGNORECASE,
+)
+_IS = compiled(
+    r"""(?:(?:it|that|this|he|she|they|make\s+(?:it|that)|i\s+meant(?:\s+to\s+say)?|i\s+mean|should\s+be
+        |that\s+should\s+be|it\s+should\s+be|should\s+have\s+been)(?:'s|'re|\s+is|\s+was|\s+are|\s+should\s+be
+        |'ll\s+be|\s+will\s+be)?(?:\s+(?:now|actually|really|supposed\s+to\s+be))?\s+(?:at\s+|on\s+|in\s+
+        |the\s+)?)(?=\S)""",
     re.IGNORECASE,
 )
 _AFTER = re.compile(
@@ -93,13 +115,13 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """The right statement, whose words these are, and whether it was made from what was said before."""
+    """The right statement, whose words these are, and what it corrects."""
 
     text: str
     who: Who
     base: Said | None
-    rest: int = 0
-    """Where the statement begins in the correcting sentence, if it stands there whole."""
+    made: bool = False
+    """Whether it was put together from what was said before."""
 
 
 def only_announces(text: str) -> bool:
@@ -112,6 +134,11 @@ def only_announces(text: str) -> bool:
     return strong and begin >= len(text.rstrip(" .!"))
 
 
+def may_announce(text: str) -> bool:
+    """Tell whether a few words, such as "sorry folks, calendar clash", may lead up to a correction."""
+    return _cues(text.replace("’", "'"))[2] and len(text.split()) <= 6
+
+
 def correction(text: str, said: Sequence[Said], who: Who, *, announced: bool = False) -> Corrected | None:
     """Read a sentence as a correction of something said before; None when it corrects nothing."""
     text = text.replace("’", "'")
@@ -120,6 +147,8 @@ def correction(text: str, said: Sequence[Said], who: Who, *, announced: bool = F
     rest = text[begin:].strip()
     if not rest or not (strong or told):
         return None
+    if contrast := _CONTRAST.match(rest):
+        return _restated(contrast["new"], None, said, who, strong)
     if again := _SAID_THAT.search(rest):
         return _restated(again["new"], None, said, who, strong=True)
     old, rest = _wrong_value(rest)
@@ -131,13 +160,13 @@ def correction(text: str, said: Sequence[Said], who: Who, *, announced: bool = F
 
 def _cues(text: str) -> tuple[int, bool, bool]:
     """Give where the point begins, whether the sentence surely corrects, and whether it may."""
-    star = _STAR.match(text)
+    star = _STAR.match(text) or (_AT_END.search(text) and _START.match(text))
     begin, strong, told = (star.end(), True, True) if star else (0, False, False)
     while found := _CUE.match(text, begin):
         if found.end() >= len(text):
             break
         strong = strong or bool(found["strong"])
-        told = told or " ".join((found["weak"] or "").lower().split()) in _TELLING
+        told = told or " ".join((found["weak"] or "").lower().split()).startswith(_TELLING)
         begin = found.end()
     return begin, strong, told
 
@@ -155,8 +184,8 @@ def _value(rest: str) -> str | None:
     """Give the new value of a sentence that is nothing else; None of one with a subject of its own."""
     bare = _IS.match(rest)
     value = _AFTER.sub("", rest[bare.end() :] if bare else rest)
-    value = _AFTER.sub("", value).strip(" \"'.!")
-    found = [each.lower() for each in re.findall(r"[\w'.:/-]+", value)]
+    value = re.sub(r"\s+it\s+is$", "", _AFTER.sub("", value).strip(" \"'.!"))
+    found = [each.lower() for each in re.findall(r"[\w'.:/-]+", value) if each.lower() != "may"]
     if not found or len(found) > 6:
         return None
     if not bare and (found[0] in words.PRONOUNS or any(map(words.is_finite, found)) or found[0] in ("my", "our")):
@@ -170,12 +199,14 @@ def _put_right(value: str, old: str | None, said: Sequence[Said], strong: bool) 
     if old:
         for each in reversed(said):
             if (found := re.search(rf"(?<!\w){re.escape(old)}(?!\w)", each.text, re.IGNORECASE)) is not None:
-                return Corrected(each.text[: found.start()] + value + each.text[found.end() :], each.who, each)
+                return Corrected(
+                    each.text[: found.start()] + value + each.text[found.end() :], each.who, each, made=True
+                )
     for each in reversed(said[-6:]):
         if (text := _substituted(each.text, value)) is not None:
-            return Corrected(text, each.who, each)
+            return Corrected(text, each.who, each, made=True)
     if said and strong and (subject := _subject(said[-1].text)):
-        return Corrected(f"{subject} is {value}", said[-1].who, said[-1])
+        return Corrected(f"{subject} is {value}", said[-1].who, said[-1], made=True)
     return None
 
 
@@ -184,7 +215,7 @@ def _substituted(text: str, value: str) -> str | None:
     for kind in _TYPES:
         if kind.search(value) and (places := list(kind.finditer(text))):
             place = places[-1]
-            return text[: place.start()] + value + text[place.end() :]
+            return text[: place.start()] + value + _without_unit(text[place.end() :], value)
     if _NAME.match(value) and (names := [each for each in _NAME.finditer(text) if each.start() > 0]):
         place = max(names, key=lambda each: (SequenceMatcher(None, each[0], value).ratio(), each.start()))
         return text[: place.start()] + value + text[place.end() :]
@@ -193,6 +224,12 @@ def _substituted(text: str, value: str) -> str | None:
     ]
     ratio, (start, end) = max(similar, default=(0.0, (0, 0)))
     return text[:start] + value + text[end:] if ratio > 0.6 else None
+
+
+def _without_unit(after: str, value: str) -> str:
+    """Drop what the value brings along itself: three cats, four cats."""
+    unit = value.rpartition(" ")[2]
+    return after[len(unit) + 1 :] if after.lower().startswith(f" {unit.lower()}") else after
 
 
 def _subject(text: str) -> str | None:
@@ -226,5 +263,7 @@ def _by_preposition(rest: str, said: Said) -> Corrected | None:
     for found in re.finditer(r"\b(from|in|at|to|with|on|by)\s+([A-ZÀ-Þ][\w'-]+)", rest):
         place = re.search(rf"\b{found[1]}\s+([A-ZÀ-Þ][\w'-]+)", said.text)
         if place:
-            return Corrected(said.text[: place.start(1)] + found[2] + said.text[place.end(1) :], said.who, said)
+            return Corrected(
+                said.text[: place.start(1)] + found[2] + said.text[place.end(1) :], said.who, said, made=True
+            )
     return None

@@ -39,7 +39,11 @@ _SECOND_VERBS = frozenset(
     """.split()
 )
 _PARTICIPLE = re.compile(r"\w+(?:ed|en)\b|been\b|gone\b|had\b|done\b|made\b|better\b")
+_INVERTED = re.compile(r"\b(?:can|could|would|will|should|shall|did|do|does|to|let|makes?|made|helps?)\s+$", re.I)
 _WANTING = re.compile(r"\b(?:want(?:ed|s)?|need(?:ed|s)?|like|ask(?:ed|ing)?|tell|told|expect(?:ed)?|prefer)\s+$", re.I)
+
+
+_KIN = re.compile(r"(?:dad|mum|mom|mother|father|grandma|grandpa|granny|grandad|nan|gran)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,8 @@ def named(speaker: str | None, role: str) -> str:
 
 def retell(text: str, who: Who) -> str:
     """Put a sentence into the third person; what is quoted in it stays as it is."""
+    if found := _KIN.match(text):
+        text = f"my {found[0].lower()}{text[found.end() :]}"
     teller = _Teller(who)
     for index, piece in enumerate(_KEPT.split(text)):
         if index % 2:
@@ -119,7 +125,7 @@ class _Teller:
     def _subject(self, name: str, contracted: str, rest: list[str]) -> None:
         self.told.append(name)
         self._subjects.add(name)
-        self._agrees = not contracted
+        self._agrees = not contracted and not _INVERTED.search("".join(self.told[-4:-1]))
         self._coordinates = False
         if contracted:
             had = contracted == "'d" and _PARTICIPLE.match("".join(rest).lstrip())
@@ -158,9 +164,11 @@ class _Teller:
         if low in _AGREEING:
             self.told.append(_AGREEING[low])
             self._coordinates = low not in ("were", "weren't", "do", "don't")
-        elif low in _UNCHANGED or verbs.is_past(low):
-            self.told.append(token)
-        elif low in ("and", "or", "who", "with", "to", "in", "on", "at", "for", "from", "as"):
+        elif (
+            low in _UNCHANGED
+            or verbs.is_past(low)
+            or low in ("and", "or", "who", "with", "to", "in", "on", "at", "for", "from", "as")
+        ):
             self.told.append(token)
         else:
             self.told.append(verbs.third(token))

@@ -9,9 +9,14 @@ from commonplace.learn.rules.failures import FAILURES
 from commonplace.learn.rules.insights import INSIGHTS
 from commonplace.learn.rules.patterns import PATTERNS, STANDING
 from commonplace.learn.rules.plans import PLANS
-from commonplace.learn.rules.preferences import PREFERENCES
+from commonplace.learn.rules.preferences import PREFERENCES, REQUEST
 
 RULES: tuple[Rule, ...] = (*INSIGHTS, *PREFERENCES, *STANDING, *DECISIONS, *FAILURES, *PATTERNS, *PLANS)
+
+
+def asks_for_a_habit(low: str) -> bool:
+    """Tell whether a question is a request in disguise: "can we stop doing flashcards?"."""
+    return REQUEST.fits(low)
 
 
 def first(clause: Clause) -> Rule | None:
