@@ -37,7 +37,7 @@ FAILURES = (
             work worked working help helped scale survive stick succeed pan end go hold cut make fix last fit
             compile reproduce rise pay agree
         """,
-        unless=r"""\b(?:i|we|he|she|they)_(?:don'?t|do_not|doesn't|won't|never|didn't)_(?:really_)?(?:work|help|go|make_it
+        unless=r"""work_for_(?:me|us)[.!]*$|\b(?:i|we|he|she|they)_(?:don'?t|do_not|doesn't|won't|never|didn't)_(?:really_)?(?:work|help|go|make_it
             |fit)_?(?:on|in|at|from|with|for|to|there|here|weekends|fridays|mondays)?\b(?!_out)(?!_well)""",
     ),
     rule(
