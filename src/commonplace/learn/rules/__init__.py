@@ -6,12 +6,12 @@ from commonplace.learn.clauses import Clause
 from commonplace.learn.rules.base import Rule
 from commonplace.learn.rules.decisions import DECISIONS
 from commonplace.learn.rules.failures import FAILURES
-from commonplace.learn.rules.insights import INSIGHTS
+from commonplace.learn.rules.insights import EFFECTS, INSIGHTS
 from commonplace.learn.rules.patterns import PATTERNS, STANDING
 from commonplace.learn.rules.plans import PLANS
 from commonplace.learn.rules.preferences import PREFERENCES, REQUEST
 
-RULES: tuple[Rule, ...] = (*INSIGHTS, *PREFERENCES, *STANDING, *DECISIONS, *FAILURES, *PATTERNS, *PLANS)
+RULES: tuple[Rule, ...] = (*INSIGHTS, *PREFERENCES, *STANDING, *DECISIONS, *EFFECTS, *FAILURES, *PATTERNS, *PLANS)
 
 
 def asks_for_a_habit(low: str) -> bool:
