@@ -342,15 +342,24 @@ class AsyncBook:
         tags: Sequence[str] = (),
         origin: Origin | None = None,
         wait: bool = False,
+        progress: Callable[[int, int], None] | None = None,
     ) -> Learned:
         """Keep a conversation as it was said, and make memories of it.
 
         Messages are mappings with content and perhaps role, name, said_at, metadata, or lines of "Name: text". When
         this returns they are on disk and recall finds them; a thread of this process, or `commonplace work`, extracts
-        what is worth keeping and reconciles it with what is known. `wait` does it now.
+        what is worth keeping and reconciles it with what is known. `wait` does it now, and calls `progress` with how
+        many messages are done and how many there are.
         """
         return await self._threads.run(
-            self._sync.learn, conversation, session=session, scope=scope, tags=tags, origin=origin, wait=wait
+            self._sync.learn,
+            conversation,
+            session=session,
+            scope=scope,
+            tags=tags,
+            origin=origin,
+            wait=wait,
+            progress=progress,
         )
 
     async def jobs(self) -> Jobs:

@@ -34,11 +34,27 @@ def open(
     ships with commonplace, or an Embedder, a function, or a text such as "openai:text-embedding-3-small".
     `read_url` names a PostgreSQL replica that recalls may ask, once it has seen this process's own writes.
     """
+    core = open_core(where, embedder=embedder, settings=settings, read_url=read_url)
+    try:
+        return Book(core, space)
+    except CommonplaceError:
+        core.close()
+        raise
+
+
+def open_core(
+    where: str | PathLike[str],
+    *,
+    embedder: EmbedderLike = None,
+    settings: Settings | None = None,
+    read_url: str | None = None,
+) -> Core:
+    """Open what every book at one place shares, for whoever works in all of its spaces."""
     chosen = settings or Settings()
     loaded = load_embedder(embedder)
     store = open_store(where, chosen, read_url=read_url)
     try:
-        return Book(Core(store, loaded, chosen, shown(where)), space)
+        return Core(store, loaded, chosen, shown(where))
     except CommonplaceError:
         store.close()
         raise
