@@ -341,6 +341,8 @@ class AsyncBook:
         scope: Scope | None = None,
         tags: Sequence[str] = (),
         origin: Origin | None = None,
+        every: int = 1,
+        idle: float = 60.0,
         wait: bool = False,
         progress: Callable[[int, int], None] | None = None,
     ) -> Learned:
@@ -349,7 +351,8 @@ class AsyncBook:
         Messages are mappings with content and perhaps role, name, said_at, metadata, or lines of "Name: text". When
         this returns they are on disk and recall finds them; a thread of this process, or `commonplace work`, extracts
         what is worth keeping and reconciles it with what is known. `wait` does it now, and calls `progress` with how
-        many messages are done and how many there are.
+        many messages are done and how many there are. A conversation that is given message by message is better
+        learned in pieces: `every` so many messages of a session, or of fewer when nobody has spoken for `idle` seconds.
         """
         return await self._threads.run(
             self._sync.learn,
@@ -358,6 +361,8 @@ class AsyncBook:
             scope=scope,
             tags=tags,
             origin=origin,
+            every=every,
+            idle=idle,
             wait=wait,
             progress=progress,
         )
@@ -366,9 +371,12 @@ class AsyncBook:
         """The jobs that wait, run, or have failed for good, oldest first."""
         return await self._threads.run(self._sync.jobs)
 
-    async def work(self) -> int:
-        """Do the jobs of this space that are due, now; returns how many were tried."""
-        return await self._threads.run(self._sync.work)
+    async def work(self, *, hurry: bool = False) -> int:
+        """Do the jobs of this space that are due, now; returns how many were tried.
+
+        `hurry` also takes those that wait for more messages, as at the end of a conversation.
+        """
+        return await self._threads.run(self._sync.work, hurry=hurry)
 
     async def retry(self, number: int | None = None) -> int:
         """Queue a job again that had failed for good, or all of them; returns how many."""

@@ -189,6 +189,8 @@ class Book:
         scope: Scope | None = None,
         tags: Sequence[str] = (),
         origin: Origin | None = None,
+        every: int = 1,
+        idle: float = 60.0,
         wait: bool = False,
         progress: Callable[[int, int], None] | None = None,
     ) -> Learned:
@@ -197,7 +199,8 @@ class Book:
         Messages are mappings with content and perhaps role, name, said_at, metadata, or lines of "Name: text". When
         this returns they are on disk and recall finds them; a thread of this process, or `commonplace work`, extracts
         what is worth keeping and reconciles it with what is known. `wait` does it now, and calls `progress` with how
-        many messages are done and how many there are.
+        many messages are done and how many there are. A conversation that is given message by message is better
+        learned in pieces: `every` so many messages of a session, or of fewer when nobody has spoken for `idle` seconds.
         """
         from commonplace import learning, saying  # few books learn, and it is slow to import
 
@@ -214,6 +217,8 @@ class Book:
             scope=given,
             tags=checks.tags(tags),
             origin=None if origin is None else checks.origin(origin),
+            every=1 if wait else checks.count(every, "every", least=1, most=learning.TOGETHER),
+            idle=checks.amount(idle, "idle"),
         )
         space = self._place.make()
         taken = learning.take_in(self._core, space, said)
@@ -227,11 +232,16 @@ class Book:
         space = self._place.find()
         return self._store.read(lambda tx: jobs.everything(tx, space), space)
 
-    def work(self) -> int:
-        """Do the jobs of this space that are due, now; returns how many were tried."""
+    def work(self, *, hurry: bool = False) -> int:
+        """Do the jobs of this space that are due, now; returns how many were tried.
+
+        `hurry` also takes those that wait for more messages, as at the end of a conversation.
+        """
         from commonplace import working  # as for learn
 
         space, done = self._place.find(), 0
+        if hurry:
+            self._store.write(lambda tx: jobs.hurry(tx, space), space)
         while working.run_one(self._core, space) is not None:
             done += 1
         return done

@@ -22,8 +22,9 @@ Progress = Callable[[int, int], None]
 KIND = "learn"
 _CONTEXT = 8
 """Messages before the first new one that extraction may look back to."""
-_TOGETHER = 50
+TOGETHER = 50
 """Messages of one job: what a crash can make somebody do again."""
+_Present = Sequence[tuple[Record, int]]
 _ORIGINS: dict[str, Origin] = {"user": "user", "tool": "tool", "function": "tool"}
 
 
@@ -37,6 +38,10 @@ class Conversation:
     tags: tuple[str, ...]
     origin: Origin | None
     """Where all of it comes from; None goes by each message's role."""
+    every: int
+    """Messages that are learned from together."""
+    idle: float
+    """Seconds after which fewer are, if nobody speaks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,15 +68,29 @@ def take_in(core: Core, space: int, said: Conversation) -> Taken:
         present = [(record, each.number) for record, each in zip(made, kept, strict=True) if record is not None]
         memories.insert(tx, space, [record for record, _ in present], generation=identity.generation)
         links.put(tx, space, [_said_in(record, said.session, number) for record, number in present])
-        return Taken(
-            ids=tuple(record.id for record, _ in present),
-            jobs=tuple(
-                jobs.add(tx, space, KIND, _payload(said, present[at : at + _TOGETHER]), most=core.settings.max_jobs)
-                for at in range(0, len(present), _TOGETHER)
-            ),
-        )
+        return Taken(ids=tuple(record.id for record, _ in present), jobs=_queue(tx, core, space, said, present))
 
     return core.store.write(work, space)
+
+
+def _queue(tx: Tx, core: Core, space: int, said: Conversation, present: _Present) -> tuple[int, ...]:
+    """The jobs for messages: their own, or one that gathers until there are enough or nobody speaks."""
+    most = core.settings.max_jobs
+    if said.every <= 1:
+        chunks = [present[at : at + TOGETHER] for at in range(0, len(present), TOGETHER)]
+        return tuple(jobs.add(tx, space, KIND, _payload(said, chunk), most=most) for chunk in chunks)
+    if not present:
+        return ()
+    payload = _payload(said, present)
+    gathers = json.dumps([payload[name] for name in ("session", "user", "agent", "tags")])
+    open_job = jobs.gathering(tx, space, gathers)
+    earlier: Any = [] if open_job is None else open_job.payload["ids"]
+    wait = said.idle if len(earlier) + len(present) < said.every else 0.0
+    if open_job is None:
+        return (jobs.add(tx, space, KIND, payload, most=most, gathers=gathers, wait=wait),)
+    longer = {**open_job.payload, "ids": [*earlier, *(record.id for record, _ in present)]}
+    jobs.put_into(tx, space, open_job.number, longer, wait=wait)
+    return (open_job.number,)
 
 
 def run(core: Core, space: int, job: Job, token: str) -> list[Settled] | None:
@@ -106,7 +125,7 @@ def learned(core: Core, space: int, session: str, taken: Taken, progress: Progre
 
     settled: list[Settled] = []
     for done, number in enumerate(taken.jobs):
-        progress(done * _TOGETHER, len(taken.ids))
+        progress(done * TOGETHER, len(taken.ids))
         settled += working.run_now(core, space, number)
     progress(len(taken.ids), len(taken.ids))
     return Learned(
@@ -167,7 +186,7 @@ def _said_in(record: Record, session: str, number: int) -> Link:
     return Link(id=record.id, relation="said in", other=session, at=at, detail={"number": number})
 
 
-def _payload(said: Conversation, present: Sequence[tuple[Record, int]]) -> dict[str, Json]:
+def _payload(said: Conversation, present: _Present) -> dict[str, Json]:
     return {
         "session": said.session,
         "first": present[0][1],

@@ -16,11 +16,16 @@ from commonplace.values import Job, Json
 
 _COLUMNS = "number, kind, state, attempts, due_at, created_at, error, payload"
 _INSERT = """INSERT INTO job (space, number, kind, state, attempts, due_at, created_at, claim, error, payload)
-    VALUES (:space, :number, :kind, 'waiting', 0, :now, :now, NULL, NULL, :payload)"""
+    VALUES (:space, :number, :kind, 'waiting', 0, :due, :now, :claim, NULL, :payload)"""
 _WAITING = "SELECT count(*) FROM job WHERE space = :space AND state <> 'dead'"
 # A claim that ran out is due again: its owner has died, or is too late.
 _DUE = f"""SELECT {_COLUMNS} FROM job WHERE space = :space AND state <> 'dead' AND due_at <= :now
     {{which}} ORDER BY number LIMIT 1"""
+_GATHERING = f"""SELECT {_COLUMNS} FROM job WHERE space = :space AND claim = :claim AND state = 'waiting'
+    AND due_at > :now ORDER BY number LIMIT 1"""
+_PUT_INTO = "UPDATE job SET payload = :payload, due_at = :due WHERE space = :space AND number = :number"
+_HURRY = """UPDATE job SET due_at = :now
+    WHERE space = :space AND state = 'waiting' AND claim IS NOT NULL AND due_at > :now"""
 _CLAIM = """UPDATE job SET state = 'running', attempts = attempts + 1, claim = :claim, due_at = :until
     WHERE space = :space AND number = :number"""
 _OWNED = "SELECT 1 FROM job WHERE space = :space AND number = :number AND claim = :claim AND state = 'running'"
@@ -34,14 +39,46 @@ _RETRY = """UPDATE job SET state = 'waiting', attempts = 0, due_at = :now, error
     WHERE space = :space AND state = 'dead' {which} RETURNING number"""
 
 
-def add(tx: Tx, space: int, kind: str, payload: Mapping[str, Json], *, most: int) -> int:
-    """Queue a job and return its number; QueueFull if `most` wait already."""
+def add(
+    tx: Tx,
+    space: int,
+    kind: str,
+    payload: Mapping[str, Json],
+    *,
+    most: int,
+    gathers: str | None = None,
+    wait: float = 0,
+) -> int:
+    """Queue a job for `wait` seconds from now and return its number; QueueFull if `most` wait already.
+
+    `gathers` names what more can be put into it until it is due.
+    """
     waiting = int(tx.run(_WAITING, {"space": space})[0][0])
     if waiting >= most:
         raise QueueFull(f"{waiting:,} jobs wait already: let a worker catch up (commonplace work), or raise max_jobs")
     number, written = tx.take(space, 1), json.dumps(payload, ensure_ascii=False)
-    tx.run(_INSERT, {"space": space, "number": number, "kind": kind, "now": times.now(), "payload": written})
+    now = times.now()
+    params: Params = {"space": space, "number": number, "kind": kind, "now": now, "payload": written}
+    tx.run(_INSERT, {**params, "due": now + int(wait * 1e6), "claim": gathers})
     return number
+
+
+def gathering(tx: Tx, space: int, gathers: str) -> Job | None:
+    """The job that waits for more of what it gathers."""
+    rows = tx.run(_GATHERING, {"space": space, "claim": gathers, "now": times.now()})
+    return decode(rows[0]) if rows else None
+
+
+def put_into(tx: Tx, space: int, number: int, payload: Mapping[str, Json], *, wait: float) -> None:
+    """Give a job that gathers another load, and wait on; with nothing to wait for, it gathers no more."""
+    written = json.dumps(payload, ensure_ascii=False)
+    due = times.now() + int(wait * 1e6)
+    tx.run(_PUT_INTO, {"space": space, "number": number, "payload": written, "due": due})
+
+
+def hurry(tx: Tx, space: int) -> None:
+    """Let nothing wait for more."""
+    tx.run(_HURRY, {"space": space, "now": times.now()})
 
 
 def claim(tx: Tx, space: int, token: str, *, lease: float, number: int | None = None) -> Job | None:

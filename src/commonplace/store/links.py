@@ -24,10 +24,7 @@ _DERIVED = """SELECT DISTINCT l.id FROM link l WHERE l.space = :space AND l.rela
 
 def put(tx: Tx, space: int, links: Iterable[Link]) -> None:
     """Store links; one that is there already stays as it is."""
-    for link in links:
-        detail = json.dumps(dict(link.detail), ensure_ascii=False)
-        row = (link.id, link.relation, link.other, times.to_micros(link.at), link.reason, detail)
-        tx.run(_INSERT, _params(space, row))
+    tx.many(_INSERT, [_params(space, _row(link)) for link in links])
 
 
 def of(tx: Tx, space: int, id: str) -> list[Link]:
@@ -84,6 +81,11 @@ def decode(row: Row) -> Link:
     return Link(
         id=id, relation=relation, other=other, at=times.from_micros(at), reason=reason, detail=json.loads(detail)
     )
+
+
+def _row(link: Link) -> Row:
+    detail = json.dumps(dict(link.detail), ensure_ascii=False)
+    return link.id, link.relation, link.other, times.to_micros(link.at), link.reason, detail
 
 
 def _some(tx: Tx, space: int, ids: Sequence[str], relation: str, column: str) -> list[Link]:

@@ -41,15 +41,18 @@ def append(tx: Tx, space: int, session: str, lines: Sequence[Line], *, now: int)
         (last + i, line.role, line.name, line.content, line.metadata, line.said_at, now)
         for i, line in enumerate(lines, start=1)
     ]
-    for row in rows:
-        insert(tx, space, session, row)
+    tx.many(_INSERT, [_params(space, session, row) for row in rows])
     return [decode(row) for row in rows]
 
 
 def insert(tx: Tx, space: int, session: str, row: Row) -> None:
     """Store one message under the number that it has."""
+    tx.run(_INSERT, _params(space, session, row))
+
+
+def _params(space: int, session: str, row: Row) -> Params:
     number, role, name, content, metadata, said_at, created_at = row
-    params: Params = {
+    return {
         "space": space,
         "session": session,
         "number": number,
@@ -60,7 +63,6 @@ def insert(tx: Tx, space: int, session: str, row: Row) -> None:
         "said_at": said_at,
         "created_at": created_at,
     }
-    tx.run(_INSERT, params)
 
 
 def restore(tx: Tx, space: int, session: str, row: Row) -> bool:

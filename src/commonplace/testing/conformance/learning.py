@@ -197,7 +197,9 @@ class LearningConformance(Harness):
 
     def test_a_reversed_decision_is_a_warning(self, book: Book) -> None:
         book.learn([said("We chose Flask for the web service.")], wait=True)
-        book.learn([said("We chose FastAPI over Flask for the web service because of async support.", day=9)], wait=True)
+        book.learn(
+            [said("We chose FastAPI over Flask for the web service because of async support.", day=9)], wait=True
+        )
         recall = book.recall("which framework did we choose for the web service?")
         assert "FastAPI" in recall.hits[0].memory.text
         assert any("Flask" in hit.memory.text for hit in recall.avoid)

@@ -1,0 +1,1 @@
+"""The defence against poisoned memories: what must not be kept, obeyed or learned twice. Pure functions."""

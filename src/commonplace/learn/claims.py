@@ -1,0 +1,56 @@
+"""A sentence read as a claim: whose, which attribute, what value, affirmed or denied. No model, no I/O."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+
+from commonplace.learn.claim import Claim, content, in_order, names, turns, vague
+from commonplace.learn.claim_clauses import parse
+from commonplace.learn.claim_copular import copular
+from commonplace.learn.claim_verbal import verbal
+from commonplace.learn.claim_words import TOGETHER
+from commonplace.learn.types import TEAM
+
+
+@lru_cache(maxsize=50_000)
+def read(text: str, owner: str | None = None) -> Claim:
+    """Read a text as one claim, "I" and "we" as its owner; what cannot be read keeps its words alone."""
+    sentence = parse(text, _whose(owner))
+    claim = Claim()
+    if sentence.verb:
+        claim = copular(sentence) if sentence.verb == "be" else verbal(sentence)
+    order = in_order(sentence.all)
+    return replace(
+        claim,
+        words=frozenset(order),
+        order=order,
+        names=names(sentence.all),
+        turns=turns(sentence.all),
+        positive=claim.positive != sentence.negative,
+        changed=claim.changed or sentence.changed,
+        vague=vague(sentence.subject, sentence.phrases),
+        rejected=claim.rejected | content(sentence.contrast),
+        qualifiers=claim.qualifiers | content(sentence.fronted),
+    )
+
+
+def key(text: str, owner: str | None = None) -> str | None:
+    """Give the attribute and the subject in a normal form, alike for all that speaks of them; None if none is read.
+
+    "The author of Dracula is Bram Stoker" and "Dracula's author is Mary Shelley" have the key "author|dracula".
+    """
+    claim = read(text, owner)
+    if not claim.relation or not claim.subject:
+        return None
+    attribute = claim.about | frozenset(part for part in claim.relation.split(":") if part and part != "be")
+    subject = claim.subject
+    if claim.relation == "be" and claim.head in subject and len(subject) > 1:
+        attribute, subject = attribute | {claim.head}, subject - {claim.head}
+    return f"{' '.join(sorted(attribute)) or 'be'}|{' '.join(sorted(subject))}"
+
+
+def _whose(owner: str | None) -> tuple[str, ...]:
+    if owner is None:
+        return ()
+    return ("team",) if owner == TEAM or owner in TOGETHER else tuple(owner.lower().split())

@@ -1,0 +1,188 @@
+"""Secrets leave no trace in what is kept, and nothing else is touched."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from time import process_time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonplace.guard.secrets import redact
+from tests.guard.samples import Sample, samples
+
+MARK = re.compile(r"\[redacted: [^\]]*\]")
+HALVES = ("tuning", "final")
+# Least share of secrets that are gone, least share where exactly the secret is gone, most harmless texts changed.
+# The rules were made with the tuning half in view; the final half was run when they were done.
+FLOORS = {"tuning": (1.0, 1.0, 0.0), "final": (0.93, 0.9, 0.05)}
+
+FRAGMENTS = (
+    *(
+        "password",
+        "Password is ",
+        "pwd",
+        "passphrase: ",
+        "token",
+        "api_key",
+        "secret",
+        "my ",
+        "is ",
+        "=",
+        ": ",
+        '"',
+        "'",
+    ),
+    *(
+        "hunter2",
+        "Tr0ub4dor&3",
+        "gh" + "p_",
+        "aB3dE6gH9kL2mN5pQ8sT1vW4",
+        "://bob:",
+        "@host",
+        "Bearer ",
+        "Authorization: ",
+    ),
+    *(
+        "-----BEG" + "IN PRIVATE KEY-----",
+        "-----E" + "ND PRIVATE KEY-----",
+        "[redacted: ",
+        "password]",
+        "\n",
+        " ",
+        "\\n",
+    ),
+    *(
+        "mysql -p",
+        "curl -u a:",
+        "eyJhbGciOiJI",
+        ".",
+        ",",
+        "&",
+        "from ",
+        "to ",
+        "{",
+        "}",
+        "correct horse battery",
+        "密码是",
+    ),
+)
+HOSTILE = (
+    *("password=", "password is ", "eyJ", "eyJaaaaaaaaaaaaaaaa.", "-----BEGIN RSA PRIVATE KEY-----\n", "a", "://a:"),
+    *("token ", 'token: "', "password for ", "passphrase is ab ", "Authorization: Bearer ", "mysql -p ", "echo a | "),
+    *("cookie: a=", "sk-", "_", "[redacted: ", 'password: \\"', "pass:", "password from a1bcd to ", "htpasswd -b a a "),
+    *("hunter2 password ", "密码是", "token=)", "zip -P ", "\n", " "),
+)
+
+
+def part(half: str, *, secret: bool) -> list[Sample]:
+    return [each for each in samples() if each.half == half and bool(each.secrets) == secret]
+
+
+def without(sample: Sample) -> str:
+    """The text with one character in the place of each secret."""
+    text = sample.text
+    for secret in sample.secrets:
+        text = text.replace(secret, "\0", 1)
+    return text
+
+
+def remains(sample: Sample, kept: str) -> bool:
+    """Whether six characters of a secret stand in what was kept, though not elsewhere in the text."""
+    around = without(sample)
+    return any(piece in kept and piece not in around for piece in sixes(sample))
+
+
+def sixes(sample: Sample) -> Iterator[str]:
+    for secret in sample.secrets:
+        for start in range(max(len(secret) - 5, 1)):
+            yield secret[start : start + 6]
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_secrets_are_gone(half: str) -> None:
+    bearing = part(half, secret=True)
+    left = [each.text for each in bearing if remains(each, MARK.sub("\0", redact(each.text).text))]
+    assert len(left) <= (1 - FLOORS[half][0]) * len(bearing), left
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_what_stands_around_a_secret_is_kept(half: str) -> None:
+    bearing = part(half, secret=True)
+    other = [each.text for each in bearing if MARK.sub("\0", redact(each.text).text) != without(each)]
+    assert len(other) <= (1 - FLOORS[half][1]) * len(bearing), other
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_look_alikes_are_left_alone(half: str) -> None:
+    harmless = part(half, secret=False)
+    changed = [each.text for each in harmless if redact(each.text).text != each.text]
+    assert len(changed) <= FLOORS[half][2] * len(harmless), changed
+
+
+def test_the_samples_are_as_many_as_promised() -> None:
+    assert sum(bool(each.secrets) for each in samples()) >= 250
+    assert sum(not each.secrets for each in samples()) >= 150
+
+
+def test_a_finding_names_the_kind_and_the_place_but_not_the_secret() -> None:
+    key = "gh" + "p_" + "aB3dE6gH9kL2mN5pQ8sT1vW4xY7zA0bC3dE6"
+    done = redact(f"GITHUB_TOKEN={key} works")
+    assert done.text == "GITHUB_TOKEN=[redacted: github token] works"
+    (found,) = done.found
+    assert (found.kind, found.start, found.end) == ("github token", 13, 13 + len(key))
+    assert key[4:] not in repr(done)
+
+
+def test_only_the_password_of_an_address_is_taken() -> None:
+    assert redact("postgres://app:s3cr3t!@db:5432/app").text == "postgres://app:[redacted: password]@db:5432/app"
+
+
+def test_a_private_key_that_was_cut_is_taken_as_far_as_it_goes() -> None:
+    begin = "-----BEG" + "IN RSA PRIVATE KEY-----"
+    done = redact(f"see {begin}\nMIIEpAIBAAKCAQEA7\nq1w2e3r4t5y6, and so on")
+    assert done.text == "see [redacted: private key], and so on"
+
+
+def test_marks_of_an_earlier_run_are_left_alone() -> None:
+    text = "password: [redacted: password], token=[redacted: token]"
+    assert redact(text).text == text
+    assert redact(text).found == ()
+
+
+@given(st.lists(st.sampled_from(FRAGMENTS), max_size=12).map("".join) | st.text())
+def test_any_text_is_redacted_once_and_for_all(text: str) -> None:
+    done = redact(text)
+    assert redact(done.text).text == done.text
+    start = 0
+    parts = []
+    for each in done.found:
+        assert start <= each.start < each.end <= len(text)
+        parts += [text[start : each.start], f"[redacted: {each.kind}]"]
+        start = each.end
+    assert done.text == "".join([*parts, text[start:]])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_four_times_the_text_takes_about_four_times_as_long(piece: str) -> None:
+    # Quadratic time would be sixteen times as long; a noisy machine stays far below twelve.
+    assert ratio(redact, piece) < 12
+
+
+def test_a_megabyte_without_end_is_read() -> None:
+    assert len(redact("password=" + "aB3" * 350_000).text) < 100
+
+
+def ratio(work: Callable[[str], object], piece: str, size: int = 20_000) -> float:
+    """How many times as long the work takes on four times the text: the best of three runs each."""
+    small, large = (min(timed(work, piece * (length // len(piece))) for _ in range(3)) for length in (size, 4 * size))
+    return large / max(small, 1e-4)
+
+
+def timed(work: Callable[[str], object], text: str) -> float:
+    start = process_time()
+    work(text)
+    return process_time() - start

@@ -1,0 +1,246 @@
+"""Jobs of learning: they fail, wait, die, are taken over, and take effect once."""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+import commonplace
+from commonplace import Book, QueueFull, Settings, working
+from commonplace.learn.types import Finding, Utterance
+from commonplace.store import jobs
+from commonplace.testing import HashEmbedder
+
+CAT = "My cat is called Miso."
+
+
+class Script:
+    """An extractor that takes each message for a fact, after whatever the test wants to happen first."""
+
+    def __init__(self, first: Callable[[], None] = lambda: None) -> None:
+        self.first = first
+        self.calls = 0
+
+    def extract(self, messages: Sequence[Utterance]) -> list[list[Finding]]:
+        self.calls += 1
+        self.first()
+        return [[Finding(text=m.text, kind="fact", start=0, end=len(m.text), rule="script")] for m in messages]
+
+
+class Broken(Exception):
+    """What goes wrong in these tests; its words must not be logged."""
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[Callable[..., Book]]:
+    books: list[Book] = []
+
+    def open_book(script: Script | None = None, **settings: int) -> Book:
+        books.append(
+            commonplace.open(
+                tmp_path / "book.db", embedder=HashEmbedder(), extractor=script, settings=Settings(**settings)
+            )
+        )
+        return books[-1]
+
+    yield open_book
+    for book in books:
+        book.close()
+
+
+def facts(book: Book) -> list[str]:
+    return sorted(memory.text for memory in book.list(kinds=["fact"], limit=10_000))
+
+
+def failing(times: int) -> Callable[[], None]:
+    left = [times]
+
+    def first() -> None:
+        left[0] -= 1
+        if left[0] >= 0:
+            raise Broken("the cat is called Miso")
+
+    return first
+
+
+def pass_time(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """Let the clock of the jobs run ahead."""
+    later = working.times.now() + int(seconds * 1e6)
+    monkeypatch.setattr(jobs.times, "now", lambda: later)
+
+
+def test_learning_goes_on_in_the_background(opened: Callable[..., Book]) -> None:
+    book = opened(Script())
+    learned = book.learn([{"content": CAT}])
+    assert len(learned.jobs) == 1
+    deadline = time.monotonic() + 20
+    while book.jobs() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert facts(book) == [CAT]
+
+
+def test_a_job_that_fails_waits_longer_each_time_and_then_is_dead(
+    opened: Callable[..., Book], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    book = opened(Script(failing(100)))
+    with pytest.raises(Broken):
+        book.learn([{"content": CAT}], wait=True)
+    waits = []
+    for attempt in range(2, working.ATTEMPTS + 1):
+        (job,) = book.jobs()
+        assert (job.state, job.attempts) == ("waiting", attempt - 1)
+        assert job.error == "Broken: the cat is called Miso"
+        assert book.work() == 0, "it is not due yet"
+        waits.append(job.due_at.timestamp() - working.times.now() / 1e6)
+        pass_time(monkeypatch, 10_000)
+        assert book.work() == 1
+    (job,) = book.jobs()
+    assert (job.state, job.attempts) == ("dead", working.ATTEMPTS)
+    assert book.work() == 0
+    assert book.stats().jobs == 0
+    assert all(later > earlier for earlier, later in zip(waits, waits[1:]))
+    assert "Miso" not in caplog.text
+    assert "Broken" in caplog.text
+
+
+def test_a_dead_job_runs_again_when_it_is_retried(opened: Callable[..., Book], monkeypatch: pytest.MonkeyPatch) -> None:
+    book = opened(Script(failing(working.ATTEMPTS)))
+    with pytest.raises(Broken):
+        book.learn([{"content": CAT}], wait=True)
+    for ahead in range(1, working.ATTEMPTS):
+        pass_time(monkeypatch, 10_000 * ahead)
+        book.work()
+    (job,) = book.jobs()
+    assert job.state == "dead"
+    assert book.retry(job.number) == 1
+    book.work()
+    assert (book.jobs(), facts(book)) == ([], [CAT])
+
+
+def test_a_full_queue_refuses_and_keeps_nothing(opened: Callable[..., Book]) -> None:
+    gate = threading.Event()
+    book = opened(Script(lambda: gate.wait(20) and None), max_jobs=1)
+    book.learn([{"content": CAT}], session="s")
+    try:
+        with pytest.raises(QueueFull, match="commonplace work"):
+            book.learn([{"content": "More."}], session="t")
+        assert book.transcripts() == ["s"]
+        assert len(book.list()) == 1
+    finally:
+        gate.set()
+
+
+def test_a_job_whose_owner_died_is_taken_over_and_takes_effect_once(
+    opened: Callable[..., Book], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first worker sleeps past its time, another does the job, and what the first then brings is dropped."""
+    second: list[int] = []
+
+    def overtaken() -> None:
+        if not second:
+            second.append(0)
+            pass_time(monkeypatch, working.LEASE + 1)
+            second[0] = opened(Script()).work()
+
+    book = opened(Script(overtaken))
+    learned = book.learn([{"content": CAT}], wait=True)
+    assert second == [1]
+    assert learned.memories == ()
+    assert (facts(book), book.jobs()) == ([CAT], [])
+
+
+def test_what_is_forgotten_while_a_job_runs_is_not_learned(opened: Callable[..., Book]) -> None:
+    def forget() -> None:
+        opened().forget(kinds=["message"])
+
+    book = opened(Script(forget))
+    assert book.learn([{"content": CAT}], wait=True).memories == ()
+    assert list(book.list(superseded=True)) == []
+
+
+def test_two_writers_of_one_fact_do_not_miss_each_other(opened: Callable[..., Book]) -> None:
+    """Both search before either writes; whoever writes second still sees the first."""
+    both = threading.Barrier(2, timeout=20)
+    books = [opened(Script(lambda: both.wait() and None)) for _ in range(2)]
+    threads = [
+        threading.Thread(target=lambda book=book: book.learn([{"content": CAT, "name": "Ann"}], wait=True))
+        for book in books
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert facts(books[0]) == [CAT]
+
+
+def test_messages_are_gathered_until_there_are_enough_or_it_is_the_end(opened: Callable[..., Book]) -> None:
+    script = Script()
+    book = opened(script)
+    for number in range(5):
+        book.learn([{"content": f"Fact number {number}."}], session="s", every=3, idle=600)
+    deadline = time.monotonic() + 20
+    while len(book.jobs()) > 1 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    (job,) = book.jobs()
+    assert len(job.payload["ids"]) == 2  # type: ignore[arg-type]
+    assert (script.calls, book.work(), book.work(hurry=True), book.jobs()) == (1, 0, 1, [])
+
+
+WORKER = """
+import sys, commonplace
+from commonplace.testing import HashEmbedder
+book = commonplace.open(sys.argv[1], embedder=HashEmbedder())
+print("ready", flush=True)
+while True:
+    book.work()
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system cannot kill a process unasked")
+def test_workers_that_are_killed_lose_and_double_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(working, "LEASE", 0.5)
+    path, chance = tmp_path / "book.db", random.Random(5)
+    count = 120
+    with commonplace.open(path, embedder=HashEmbedder()) as book:
+        book._core.wake = lambda: None  # type: ignore[method-assign]  # the killed ones do the work
+        for number in range(count):
+            book.learn([{"content": f"The rack number {number} is called unit{number}.", "name": "Ann"}], session="s")
+        kills = 0
+        script = f"from commonplace import working; working.LEASE = 0.5\n{WORKER}"
+        while book.jobs():
+            child = subprocess.Popen([sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE, text=True)
+            assert child.stdout is not None
+            assert child.stdout.readline() == "ready\n"
+            time.sleep(chance.uniform(0.0, 0.3))
+            os.kill(child.pid, signal.SIGKILL)
+            child.communicate()
+            kills += 1
+            assert kills < 200
+        assert kills >= 3
+        learned = [memory.text for memory in book.list(limit=1000) if memory.kind != "message"]
+        assert len(learned) == len(set(learned)) == count
+        assert len(book.transcript("s").read()) == count
+        assert book.check(deep=True).ok
+
+
+def test_a_worker_ends_with_its_book(opened: Callable[..., Book], caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.WARNING)
+    book = opened(Script())
+    for number in range(20):
+        book.learn([{"content": f"Fact number {number}."}])
+    book.close()
+    assert not [thread for thread in threading.enumerate() if thread.name == "commonplace worker"]
+    again = opened(Script())
+    again.work()
+    assert len(facts(again)) == 20
+    assert not caplog.records
