@@ -9,7 +9,6 @@ import argparse
 import json
 import random
 import re
-import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -269,7 +268,7 @@ def long_pairs(data: Any) -> tuple[Pairs, Pairs]:
             if who == "u"
         ]
         if len(said) > 20:
-            others += [tuple(pick.sample(said, 2)) for _ in range(12)]  # type: ignore[misc]
+            others += [tuple(pick.sample(said, 2)) for _ in range(12)]
     return updates, others
 
 
@@ -285,7 +284,7 @@ def beam_pairs(data: Any) -> tuple[Pairs, Pairs]:
             for each in space["questions"]
             if each.get("old") and each.get("new")
         ]
-        others += [tuple(pick.sample(said, 2)) for _ in range(300)]  # type: ignore[misc]
+        others += [tuple(pick.sample(said, 2)) for _ in range(300)]
     return updates, others
 
 
@@ -344,9 +343,9 @@ def by_hand(name: str) -> None:
             missed(f"want {row['link']}, got {link} ({cosine:.2f}) |", row["known"], "→", row["new"])
     print(f"\n(d) hand-written, {name}: rows are right, columns as judged")
     links = ("same", "contradicts", "adds", "unrelated")
-    print(" " * 14 + "".join(f"{link:>13}" for link in links))
-    for link in links:
-        print(f"{link:>13} " + "".join(f"{counts[link, each]:>13}" for each in links))
+    print(" " * 14 + "".join(f"{each:>13}" for each in links))
+    for want in links:
+        print(f"{want:>13} " + "".join(f"{counts[want, each]:>13}" for each in links))
     right = sum(n for (want, got), n in counts.items() if want == got)
     loose = sum(n for (want, got), n in counts.items() if want == got or {want, got} == {"adds", "unrelated"})
     print(f"  right {right / len(rows):.3f}, with adds and unrelated as one {loose / len(rows):.3f}")
@@ -387,4 +386,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

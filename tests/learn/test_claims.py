@@ -89,7 +89,7 @@ def test_a_denial_is_negative_however_it_is_put(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [("3 March", "March 3"), ("3 March", "March 3rd"), ("4pm", "4:00 pm"), ("$4,500", "4500 dollars"), ("five", "5")],
+    [("3 March", "March 3"), ("3 March", "Mar 3rd"), ("4pm", "4:00 pm"), ("$4,500", "4500 dollars"), ("five", "5")],
 )
 def test_a_value_has_one_form(one: str, other: str) -> None:
     assert read(f"The value is {one}").value == read(f"The value is {other}").value

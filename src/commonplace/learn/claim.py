@@ -46,6 +46,8 @@ class Claim:
     words: Stems = NOTHING
     order: tuple[str, ...] = ()
     """The words as they stand; without a verb, only their order tells who did what."""
+    details: Stems = NOTHING
+    """Words behind the clause: a reason, a further clause."""
     names: Stems = NOTHING
     """Names, numbers, dates and times: what two sentences may not differ in and still say the same."""
     turns: Stems = NOTHING

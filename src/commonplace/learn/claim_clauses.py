@@ -58,6 +58,8 @@ class Sentence:
     phrases: list[Phrase] = field(default_factory=list)
     fronted: list[Token] = field(default_factory=list)
     contrast: list[Token] = field(default_factory=list)
+    tail: list[Token] = field(default_factory=list)
+    """What follows the clause: a reason, a further clause."""
     negative: bool = False
     passive: bool = False
     progressive: bool = False
@@ -123,6 +125,7 @@ def _clause(read: list[Token], verb: int, sentence: Sentence) -> list[Token]:
             sentence.contrast = read[place + 2 :]
             return read[:place]
         if _cuts(token, after):
+            sentence.tail = read[place:]
             return read[:place]
     return read
 
@@ -194,9 +197,9 @@ def _nominal_before(before: Token) -> bool:
 
 def _verb_next(clause: Sequence[Token], place: int, known: dict[str, str]) -> bool:
     """Tell whether the next word is the verb, so that this one is a noun: "unit tests use", "API calls are"."""
-    if place + 1 >= len(clause):
+    after = next((each for each in clause[place + 1 :] if each.low not in ADVERB), None)
+    if after is None:
         return False
-    after = clause[place + 1]
     if after.low in FINITE:
         return True
     finite = after.low in known and not after.low.endswith("ing")

@@ -65,8 +65,9 @@ _LEXEME = re.compile(
 )
 _ABBREVIATED = frozenset("inc dr mr mrs ms st jr sr no co vs ltd corp dept prof".split())
 _MONTHS = "january february march april may june july august september october november december".split()
-_SHORT_MONTHS = {name[:3]: place for place, name in enumerate(_MONTHS, 1)} | {"sept": 9}
 MONTHS = {name: place for place, name in enumerate(_MONTHS, 1)}
+# Short names count only beside a day: Jan and Mar are people's names too.
+_ANY_MONTH = MONTHS | {name[:3]: place for name, place in MONTHS.items()} | {"sept": 9}
 WEEKDAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
 _DAYS = {day[:3]: day for day in WEEKDAYS} | {"tues": "tuesday", "thurs": "thursday"}
 _UNITS = {
@@ -85,11 +86,7 @@ NUMBERS = {word: str(place) for place, word in enumerate(_COUNTS.split())} | {
     "hundred": "100", "thousand": "1000",
 }  # fmt: skip
 _TIMES = {"once": "1", "twice": "2", "thrice": "3"}
-_SPELLED = (
-    (re.compile(r"(?<=[a-z]{3})our(?=s?$|ite|able|ing|ed)"), "or"),
-    (re.compile(r"(?<=[a-z]{3})is(?=e[sd]?$|ing$|ation)"), "iz"),
-    (re.compile(r"(?<=[a-z])tre$"), "ter"),
-)
+_BRITISH = re.compile(r"(?<=[a-z]{3})our(?=s?$|ite|able|ing|ed)")
 _KEPT_OUR = frozenset("four hour hours your pour tour tours our ours flour sour".split())
 
 
@@ -98,8 +95,7 @@ def stem(word: str) -> str:
     """Give the form that a word shares with its inflections and its other spelling."""
     word = SAME.get(word, word)
     if word not in _KEPT_OUR:
-        for pattern, instead in _SPELLED[:1]:
-            word = pattern.sub(instead, word)
+        word = _BRITISH.sub("or", word)
     with _stemming:  # a stemmer keeps state while it works
         return str(_stemmer.stemWord(word))
 
@@ -184,10 +180,10 @@ def _dated(found: list[Token]) -> list[Token]:
     joined: list[Token] = []
     for token in found:
         last = joined[-1] if joined else None
-        if last and _is_day(token) and last.stem in MONTHS:
-            joined[-1] = Token(last.low, f"{MONTHS[last.stem]}-{token.stem}", "date")
-        elif last and token.low in MONTHS and _is_day(last):
-            joined[-1] = Token(token.low, f"{MONTHS[token.low]}-{last.stem}", "date")
+        if last and _is_day(token) and last.low in _ANY_MONTH:
+            joined[-1] = Token(last.low, f"{_ANY_MONTH[last.low]}-{token.stem}", "date")
+        elif last and token.low in _ANY_MONTH and _is_day(last):
+            joined[-1] = Token(token.low, f"{_ANY_MONTH[token.low]}-{last.stem}", "date")
         elif _is_year(token) and last and (last.kind == "date" or last.low in ("in", "since", "of", "by", ",")):
             joined.append(Token(token.low, token.stem, "date"))
         else:

@@ -25,6 +25,7 @@ def read(text: str, owner: str | None = None) -> Claim:
         claim,
         words=frozenset(order),
         order=order,
+        details=content(sentence.tail),
         names=names(sentence.all),
         turns=turns(sentence.all),
         positive=claim.positive != sentence.negative,

@@ -206,7 +206,7 @@ def _repeats(a: Claim, b: Claim, alike: int) -> bool:
         return False
     if a.words == b.words:
         return alike == _EQUAL or a.turned != b.turned or a.order == b.order
-    if not _same_names(a, b):
+    if not _same_names(a, b) or not a.details <= b.words:
         return False
     if alike == _EQUAL and a.relation == b.relation and _one_kind(a, b) and a.rejected <= b.rejected:
         return _one_value(a, b) and a.qualifiers <= b.qualifiers and bool(a.value) and a.measures <= b.measures

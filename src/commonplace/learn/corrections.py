@@ -1,0 +1,220 @@
+"""Corrections: "actually, it's Tuesday" says nothing alone; with what was said before it is a whole statement."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from commonplace.learn import words
+from commonplace.learn.clauses import clause
+from commonplace.learn.persons import Who
+from commonplace.recall.lexicon import COMMON, EMPTY
+from commonplace.values import Kind
+
+_STRONG = r"""correction(?:\s+to\s+[^:,]{3,60})?|i\s+meant(?:\s+to\s+(?:say|write))?|i\s+mean|scratch\s+that|strike\s+that|make\s+that|my\s+(?:bad|mistake)|i\s+was\s+(?:wrong|mistaken)(?:\s+(?:about|on)\s+[^:,.]{3,60})?
+    |i\s+(?:misspoke|mistyped|misread|misremembered|got\s+that\s+wrong|take\s+that\s+back|stand\s+corrected|made\s+a\s+mistake)|typo|errat(?:um|a)|i\s+changed\s+my\s+mind|changed\s+my\s+mind|let\s+me\s+correct\s+(?:that|myself)|(?:i\s+(?:have|need|must|want)\s+(?:to\s+)?)?(?:to\s+)?correct\s+(?:that|myself|one\s+thing)
+    |(?:that|this|it)(?:'s|\s+was|\s+is|\s+has|\s+isn't|\s+wasn't)?\s+(?:(?:not|no\s+longer)\s+(?:quite\s+|entirely\s+|actually\s+|at\s+all\s+)?(?:right|true|correct|accurate|the\s+case)|(?:quite\s+|all\s+)?wrong|incorrect|outdated|out\s+of\s+date|changed|a\s+typo|old\s+(?:info|news)|before\s+[\w.]+)|not\s+any\s?more|no\s+longer|wrong|edit"""
+_WEAK = r"actually|sorry(?:\s+(?:folks|all|guys|everyone|team))?|oops|whoops|wait|no\s+wait|no|nope|nah|oh|ah|hm+|well|hang\s+on|hold\s+on|update|ugh|er+|yes|yeah|yep|right|now(?=\s+(?:it|they|he|she)\b)|on\s+second\s+thoughts?|rather|in\s+fact|but|and|ok|okay|so|argh|damn|apologies|well\s+actually"
+_CUE = re.compile(rf"(?:(?P<strong>{_STRONG})|(?P<weak>{_WEAK}))\b(?:[\s,:;.!…–—-]+|$)", re.IGNORECASE | re.VERBOSE)
+_STAR = re.compile(r"\*+(?=\w)")
+_TELLING = ("actually", "sorry", "oops", "wait", "no", "nah", "whoops", "update", "rather", "apologies", "now", "on second", "in fact")
+_NOT = re.compile(
+    r"(?:,\s*|\s+)(?:and\s+|is\s+|it's\s+)?(?:not|instead\s+of|rather\s+than)\s+(?:on\s+|at\s+|in\s+|the\s+|a\s+)?(?P<old>[^,;.]{1,40}?)\s*(?:[,;.]|$)",
+    re.IGNORECASE,
+)
+_NOT_BUT = re.compile(
+    r"(?:it's\s+|it\s+is\s+)?not\s+(?P<old>[^,;.]{1,40}?),?\s+(?:but|it's|it\s+is|rather)\s+(?P<new>.+)$", re.IGNORECASE
+)
+_SAID_BUT = re.compile(
+    r"i\s+(?:said|wrote|typed|put)\s+(?P<old>[^,;.]{1,40}?),?\s+(?:but|and)?\s*(?:i\s+)?(?:meant|it's|it\s+is|should\s+be|it\s+should\s+be|mean)\s+(?P<new>.+)$",
+    re.IGNORECASE,
+)
+_SAID_THAT = re.compile(r"\bi\s+(?:said|meant|wrote)\s+(?:that\s+)?(?P<new>(?:i|we|my|our|the)\b.+)$", re.IGNORECASE)
+_CONTRAST = re.compile(r"(?:i|we|it|they|he|she|the\s[\w\s]{2,30}|my\s[\w\s]{2,30})(?:\s+(?:do|does|did|am|are|is|was|were))?(?:n't|\s+not|nt)\s[^,;]{2,60}[,;]\s*(?:but\s+)?(?P<new>(?:i|we|they|he|she)\b(?!\s+said).+)$", re.IGNORECASE)
+_IS = re.compile(
+    r"(?:(?:it|that|this|he|she|they|make\s+(?:it|that)|i\s+meant(?:\s+to\s+say)?|i\s+mean|should\s+be|that\s+should\s+be|it\s+should\s+be|should\s+have\s+been)(?:'s|'re|\s+is|\s+was|\s+are|\s+should\s+be|'ll\s+be|\s+will\s+be)?(?:\s+(?:now|actually|really|supposed\s+to\s+be))?\s+(?:at\s+|on\s+|in\s+|the\s+)?)(?=\S)",
+    re.IGNORECASE,
+)
+_AFTER = re.compile(
+    r"[,;:]\s+.*$|\s[–—-]\s.*$|\.\s*$|!+\s*$|\s+(?:now|instead|sorry|my bad|actually|not that)\s*$|\s*\(.*\)\s*$",
+    re.IGNORECASE,
+)
+_TYPES = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b",
+        r"\b\d{1,2}(?:st|nd|rd|th)?(?: of)? (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b",
+        r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d{1,2}(?:st|nd|rd|th)?\b",
+        r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\b",
+        r"\b\d{1,2}(?:st|nd|rd|th)\b",
+        r"(?<!\w)[~.]?/[\w./~-]+|\b[\w.-]+/[\w./-]+",
+        r"\b\d{1,2}:\d\d(?: ?[ap]m)?\b|\b\d{1,2} ?[ap]m\b|\bnoon\b|\bmidnight\b",
+        r"[€$£] ?\d[\d,.]*[km]?\b",
+        r"\b\d[\d,.:]*\d? ?(?:%|[a-z]{1,7}\b)",
+        r"\b\d[\d.,:x/-]*\d\b|\b\d\b",
+        r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty)\b",
+        r"\"[^\"]+\"",
+        r"\S+@\S+|https?://\S+",
+    )
+)
+_NAME = re.compile(r"\b[A-ZÀ-Þ][\w'-]+(?: [A-ZÀ-Þ][\w'-]+)*")
+_CLOSED = EMPTY | COMMON
+_WORD = re.compile(r"[^\W_]{2,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A statement that was made before, as it was said, and by whom."""
+
+    text: str
+    who: Who
+    owner: str | None
+    kind: Kind | None
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected:
+    """The right statement, whose words these are, and what it corrects."""
+
+    text: str
+    who: Who
+    base: Said | None
+    made: bool = False
+    """Whether it was put together from what was said before."""
+
+
+def only_announces(text: str) -> bool:
+    """Tell whether a sentence only says that something was wrong; the next one says what is right."""
+    text = text.replace("’", "'")
+    begin, strong = 0, False
+    while found := _CUE.match(text, begin):
+        strong = strong or bool(found["strong"])
+        begin = found.end()
+    return strong and begin >= len(text.rstrip(" .!"))
+
+
+def may_announce(text: str) -> bool:
+    """Tell whether a few words, such as "sorry folks, calendar clash", may lead up to a correction."""
+    return _cues(text.replace("’", "'"))[2] and len(text.split()) <= 6
+
+
+def correction(text: str, said: Sequence[Said], who: Who, *, announced: bool = False) -> Corrected | None:
+    """Read a sentence as a correction of something said before; None when it corrects nothing."""
+    text = text.replace("’", "'")
+    begin, strong, told = _cues(text)
+    strong = strong or announced
+    rest = text[begin:].strip()
+    if not rest or not (strong or told):
+        return None
+    if contrast := _CONTRAST.match(rest):
+        return _restated(contrast["new"], None, said, who, strong)
+    if again := _SAID_THAT.search(rest):
+        return _restated(again["new"], None, said, who, strong=True)
+    old, rest = _wrong_value(rest)
+    value = _value(rest)
+    if value is not None:
+        return _put_right(value, old, said, strong)
+    return _restated(rest, old, said, who, strong)
+
+
+def _cues(text: str) -> tuple[int, bool, bool]:
+    """Give where the point begins, whether the sentence surely corrects, and whether it may."""
+    star = _STAR.match(text)
+    begin, strong, told = (star.end(), True, True) if star else (0, False, False)
+    while found := _CUE.match(text, begin):
+        if found.end() >= len(text):
+            break
+        strong = strong or bool(found["strong"])
+        told = told or " ".join((found["weak"] or "").lower().split()).startswith(_TELLING)
+        begin = found.end()
+    return begin, strong, told
+
+
+def _wrong_value(rest: str) -> tuple[str | None, str]:
+    """Give the value that was wrong, where it is named, and the rest without it."""
+    if found := _SAID_BUT.match(rest) or _NOT_BUT.match(rest):
+        return found["old"].strip(" \"'"), found["new"]
+    if found := _NOT.search(rest):
+        return found["old"].strip(" \"'"), (rest[: found.start()] + rest[found.end() :]).strip() or rest
+    return None, rest
+
+
+def _value(rest: str) -> str | None:
+    """Give the new value of a sentence that is nothing else; None of one with a subject of its own."""
+    bare = _IS.match(rest)
+    value = _AFTER.sub("", rest[bare.end() :] if bare else rest)
+    value = re.sub(r"\s+it\s+is$", "", _AFTER.sub("", value).strip(" \"'.!"))
+    found = [each.lower() for each in re.findall(r"[\w'.:/-]+", value)]
+    if not found or len(found) > 6:
+        return None
+    if not bare and (found[0] in words.PRONOUNS or any(map(words.is_finite, found)) or found[0] in ("my", "our")):
+        return None
+    if bare and any(each in words.AUXILIARIES for each in found):
+        return None
+    return value
+
+
+def _put_right(value: str, old: str | None, said: Sequence[Said], strong: bool) -> Corrected | None:
+    if old:
+        for each in reversed(said):
+            if (found := re.search(rf"(?<!\w){re.escape(old)}(?!\w)", each.text, re.IGNORECASE)) is not None:
+                return Corrected(each.text[: found.start()] + value + each.text[found.end() :], each.who, each, made=True)
+    for each in reversed(said[-6:]):
+        if (text := _substituted(each.text, value)) is not None:
+            return Corrected(text, each.who, each, made=True)
+    if said and strong and (subject := _subject(said[-1].text)):
+        return Corrected(f"{subject} is {value}", said[-1].who, said[-1], made=True)
+    return None
+
+
+def _substituted(text: str, value: str) -> str | None:
+    """Put a value in the place of one of its kind; None where there is none."""
+    for kind in _TYPES:
+        if kind.search(value) and (places := list(kind.finditer(text))):
+            place = places[-1]
+            return text[: place.start()] + value + text[place.end() :]
+    if _NAME.match(value) and (names := [each for each in _NAME.finditer(text) if each.start() > 0]):
+        place = max(names, key=lambda each: (SequenceMatcher(None, each[0], value).ratio(), each.start()))
+        return text[: place.start()] + value + text[place.end() :]
+    similar = [
+        (SequenceMatcher(None, each[0].lower(), value.lower()).ratio(), each.span()) for each in _WORD.finditer(text)
+    ]
+    ratio, (start, end) = max(similar, default=(0.0, (0, 0)))
+    return text[:start] + value + text[end:] if ratio > 0.6 else None
+
+
+def _subject(text: str) -> str | None:
+    found = list(re.finditer(r"\S+", text))
+    for index, each in enumerate(found[:10]):
+        if index and words.is_finite(each[0].lower()):
+            return text[: each.start()].strip()
+    return None
+
+
+def _restated(rest: str, old: str | None, said: Sequence[Said], who: Who, strong: bool) -> Corrected | None:
+    """A correction that is a whole clause: it stands as it is, if it is about something said before."""
+    content = {each.lower() for each in _WORD.findall(rest)} - _CLOSED
+    about = next((each for each in reversed(said) if _shares(each.text, content)), None)
+    if about is None and not strong:
+        return None
+    if about is None and said and not old and (moved := _by_preposition(rest, said[-1])):
+        return moved
+    cut = re.sub(r"[,;]\s+(?:sorry|my bad|misread|typo|autocorrect|not that|i said).*$", "", rest, flags=re.IGNORECASE)
+    if clause(cut, 0, 0).first.partition("'")[0] in ("it", "that", "this"):
+        return None
+    return Corrected(cut, who, about)
+
+
+def _shares(text: str, content: set[str]) -> bool:
+    return not content.isdisjoint(each.lower() for each in _WORD.findall(text))
+
+
+def _by_preposition(rest: str, said: Said) -> Corrected | None:
+    """ "Everything leaves from Antwerp" puts "we ship from Rotterdam" right by what stands after the same word."""
+    for found in re.finditer(r"\b(from|in|at|to|with|on|by)\s+([A-ZÀ-Þ][\w'-]+)", rest):
+        place = re.search(rf"\b{found[1]}\s+([A-ZÀ-Þ][\w'-]+)", said.text)
+        if place:
+            return Corrected(said.text[: place.start(1)] + found[2] + said.text[place.end(1) :], said.who, said, made=True)
+    return None

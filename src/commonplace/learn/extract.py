@@ -1,0 +1,14 @@
+"""What a conversation holds that is worth keeping, found by rules: the same every time, and each says why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from commonplace.learn.reading import Reader
+from commonplace.learn.types import Finding, Utterance
+
+
+def extract(messages: Sequence[Utterance]) -> list[list[Finding]]:
+    """Give the findings of each message; earlier messages only help to understand later ones."""
+    reader = Reader()
+    return [reader.read(message) for message in messages]

@@ -1,0 +1,64 @@
+"""Whom and what a sentence points at: "she" is the person named last, "20" the answer to what was asked."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from commonplace.learn import words
+from commonplace.learn.clauses import Clause, clause
+from commonplace.values import Kind
+
+_KIN = "|".join(sorted(words.KIN, key=len, reverse=True))
+_PERSON = re.compile(
+    rf"\b(?:[Mm]y|[Oo]ur|[Hh]is|[Hh]er)\s+(?:\w+\s+)?(?:{_KIN})\b(?:\s+[A-ZÀ-Þ][\w-]+)?|\b(?:{_KIN}|{_KIN.title()})\b"
+    r"|(?<=[a-z,] )[A-ZÀ-Þ][a-zà-ÿ]+(?:\s[A-ZÀ-Þ][a-zà-ÿ]+)?\b|^[A-ZÀ-Þ][a-zà-ÿ]+(?='s|\s(?:is|was|has|likes|hates|prefers|wants|said|lives|works|needs)\b)"
+)
+_THIRD = re.compile(r"(?:he|she)(?='s|'ll|'d|\s)", re.IGNORECASE)
+_OPEN = re.compile(
+    r"^(?:and |so |ok |but )*(?:which|what|where|when|who|how (?:many|much|often|long|old))\b.*\b(?:should|shall|prefer|rather|favou?rite|your|our|my|use|need|want|version|colou?r|size|name|target|go with)\b.*\?\s*$",
+    re.IGNORECASE,
+)
+_LIKING = re.compile(r"\b(?:rather|prefer|favou?rite|like|want|enjoy|feel)\b", re.IGNORECASE)
+_CHOOSING = re.compile(r"\b(?:should|shall|use|go with|pick|choose|target)\b", re.IGNORECASE)
+_NO_ANSWER = re.compile(
+    r"(?:yes|no|nope|yeah|yep|maybe|dunno|idk|not|whatever|anything|nothing|none|you|it depends|good|fine|ok|okay|sure|hm+|ha+|lol|me|the same|all|both|either|neither|depends|same|why|here|there|let|i |we )\b",
+    re.IGNORECASE,
+)
+
+
+def person(text: str) -> str | None:
+    """Give the person whom a text names last."""
+    found = None
+    for found in _PERSON.finditer(text):
+        pass
+    if found is None or found[0].lower() in words.CALENDAR or found[0] in ("I", "OK", "The"):
+        return None
+    return found[0]
+
+
+def resolved(each: Clause, someone: str | None) -> Clause:
+    """Put the person into a clause that begins with "he" or "she"."""
+    found = _THIRD.match(each.text)
+    if not found or not someone:
+        return each
+    told = clause(someone + each.text[found.end() :], each.start, each.end, each.joint)
+    return replace(told, text=someone + each.text[found.end() :])
+
+
+def is_open(question: str) -> bool:
+    """Tell whether a question asks for a choice or a value, so that a word is an answer."""
+    return bool(_OPEN.match(question))
+
+
+def is_answer(low: str) -> bool:
+    """Tell whether a few words answer such a question."""
+    found = low.split()
+    return 0 < len(found) <= 6 and not _NO_ANSWER.match(low) and not any(map(words.is_finite, found))
+
+
+def answered(question: str) -> Kind:
+    """Give the kind of what is learned from an answer."""
+    if _LIKING.search(question):
+        return "preference"
+    return "decision" if _CHOOSING.search(question) else "fact"

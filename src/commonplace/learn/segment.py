@@ -1,0 +1,125 @@
+"""A message in sentences and clauses with their exact places; what nobody said in it is left out."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from commonplace.recall.pack import AVOID, HEADER
+
+LONGEST = 600
+"""Characters of a sentence that is read; nobody says longer ones, and rules would only guess at them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A piece of a message and where it stands there."""
+
+    start: int
+    end: int
+    text: str
+    joint: str = ""
+    """The word that joins a clause to the one before it: and, but, so; nothing at a sentence's beginning."""
+
+
+_FENCE = re.compile(r"\s*(?:```|~~~)")
+_MARKER = re.compile(r"[ \t]*(?:[-*•+][ \t]+(?:\[[ xX]\][ \t]*)?|\d{1,3}[.)][ \t]+|#{1,6}[ \t]+)?")
+_RECALLED = re.compile(r"\s*- \[\d{4}-\d\d-\d\d, ")
+_NOT_PROSE = re.compile(
+    r"""\s*(?:
+      > | \|                                               # quoted mail, tables
+    | (?:https?://|www\.)\S+\s*$                           # nothing but an address
+    | \[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d                      # a log with its time
+    | \[?\d\d:\d\d:\d\d
+    | \[?(?:DEBUG|INFO|WARN|WARNING|ERROR|FATAL|TRACE|CRITICAL|PASS|FAIL)\b[\]:\s]
+    | Traceback\ \(most | File\ "[^"]*",\ line | at\ [\w$.<>]+\ ?\( | \w+(?:Error|Exception)\b:? | Caused\ by:
+    | \$\ \S | %\ \S | >>>\  | [\w.-]+@[\w.-]+[:~][^\s]*[$\#]\ | npm\ ERR | error\[
+    | (?:diff\ --git|index\ [0-9a-f]{7}|@@\ -|\+\+\+\ |---\ \S)
+    | [{}\[\]<();]\s*$ | </?[A-Za-z][^>]*>\s*$ | ["'][\w-]+["']\s*: | [\w.]+\s*=\s*\S+;?\s*$
+    | (?:import|from)\ [\w.]+(?:\ import\ .*)?$ | (?:def|class|function|const|let|var|return|public|private)\ \w.*[:{;)]$
+    | (?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP)\ .*(?:FROM|INTO|SET|TABLE)\b
+    | (?:From|To|Subject|Date|Cc|Sent):\ \S
+    | On\ .{5,80}\ wrote:\s*$ | -{3,}|={3,}|\*{3,}|_{3,}
+    | =+\ .*\ =+\s*$ | \d+\ (?:passed|failed)\b
+    )""",
+    re.VERBOSE,
+)
+_SYMBOLS = re.compile(r"[{}()\[\];=<>|\\$&^~]")
+_END = re.compile(r"""(?:[.!?]+["”’')\]]*|…)(?=\s)|[!?]+(?=[A-Z])""")
+_ABBREVIATED = re.compile(
+    r"(?:\b(?:e\.g|i\.e|vs|cf|mr|mrs|ms|dr|prof|st|no|approx|dept|est|inc|ltd|jr|sr|fig|a\.m|p\.m)|(?:^|\s)[A-Z])\.$",
+    re.IGNORECASE,
+)
+
+
+def sentences(text: str) -> list[Span]:
+    """Give the sentences that the speaker said: no code, logs, quoted mail or recalled notes."""
+    found: list[Span] = []
+    for start, end in _said(text):
+        found += _split(text, start, end)
+    return found
+
+
+def _said(text: str) -> list[tuple[int, int]]:
+    """Give the lines that are prose; a line that goes on in the next, in lower case, is one with it."""
+    lines: list[tuple[int, int]] = []
+    fenced = recalled = joins = False
+    position = 0
+    for line in text.splitlines(keepends=True):
+        start, position = position, position + len(line)
+        bare = line.strip()
+        if _FENCE.match(line):
+            fenced = not fenced and bare.count("```") != 2
+            joins = False
+        elif fenced:
+            continue
+        elif recalled := _goes_on(bare, recalled):
+            joins = False
+        elif not bare or not _is_prose(line, bare):
+            joins = False
+        else:
+            begin = start + len(_MARKER.match(line)[0])  # type: ignore[index]  # it matches the empty string
+            if joins and begin == start and bare[0].islower():
+                lines[-1] = (lines[-1][0], position)
+            else:
+                lines.append((begin, position))
+            joins = len(bare) > 50 and bare[-1] not in ".!?:;"
+    return lines
+
+
+def _goes_on(bare: str, recalled: bool) -> bool:
+    """Tell whether a line belongs to a block of recalled notes."""
+    return bare.endswith(HEADER) or bool(_RECALLED.match(bare)) or (recalled and (not bare or bare == AVOID))
+
+
+def _is_prose(line: str, bare: str) -> bool:
+    if _NOT_PROSE.match(line):
+        return False
+    letters = sum(map(str.isalpha, bare[:200]))
+    if letters < 2 or letters < len(bare[:200]) * 0.45:
+        return False
+    return (
+        not (line.startswith(("    ", "\t")) and _SYMBOLS.search(bare))
+        and len(_SYMBOLS.findall(bare)) <= len(bare) / 12
+    )
+
+
+def _split(text: str, start: int, end: int) -> list[Span]:
+    found: list[Span] = []
+    begin = start
+    for stop in _END.finditer(text, start, end):
+        if stop[0] == "." and _ABBREVIATED.search(text, max(begin, stop.end() - 8), stop.end()):
+            continue
+        _add(found, text, begin, stop.end())
+        begin = stop.end()
+    _add(found, text, begin, end)
+    return found
+
+
+def _add(found: list[Span], text: str, start: int, end: int) -> None:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    if 1 < end - start <= LONGEST:
+        found.append(Span(start, end, text[start:end]))
