@@ -159,6 +159,7 @@ class _Desk:
 
     def settle(self, arrival: Arrival, rivals: Sequence[str]) -> Settled:
         """Write one arrival."""
+        memories.date(arrival.record, self.now)
         compared = list(self._compare(arrival, (*rivals, *sorted(self.recent - set(rivals)))))
         same = _strongest(compared, "same")
         against = [each for each in compared if each.relation.link == "contradicts"]
@@ -201,13 +202,13 @@ class _Desk:
         """Write what was said before something known: it is closed from the start."""
         record.valid_to, record.superseded_by = memories.said_at(by.known.row), by.known.id
         record.reason = by.relation.reason
-        (row,) = memories.insert(self.tx, self.space, [record], generation=self.generation)
+        (row,) = memories.insert(self.tx, self.space, [record], generation=self.generation, now=self.now)
         made = replace(self._link(by.known.id, "supersedes", by), other=record.id)
         links.put(self.tx, self.space, [made])
         return Settled(row=row, links=(made,))
 
     def _insert_in_place_of(self, record: Record, rivals: list[_Compared]) -> Settled:
-        (row,) = memories.insert(self.tx, self.space, [record], generation=self.generation)
+        (row,) = memories.insert(self.tx, self.space, [record], generation=self.generation, now=self.now)
         for each in rivals:
             reason = each.relation.reason
             memories.close(self.tx, self.space, each.known.id, by=record, reason=reason, now=self.now)

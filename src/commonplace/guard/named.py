@@ -177,7 +177,10 @@ def _ways(name: re.Match[str], flag: bool) -> Iterator[tuple[re.Pattern[str], _A
     yield _ASSIGNED, _chosen if strict else _assigned
     if flag:
         yield _FLAGGED, _assigned
-    yield from ((_LISTED, _chosen), (_FROM, _chosen), (_SAID_TO_BE, _chosen if strict else _said), (_BESIDE, _beside))
+    yield from ((_LISTED, _chosen), (_FROM, _chosen), (_SAID_TO_BE, _chosen if strict else _said))
+    # "Pass X" is a verb as often as a noun.
+    if not strict:
+        yield _BESIDE, _beside
 
 
 def _random(value: _Value) -> bool:

@@ -27,8 +27,12 @@ _IMPERATIVE = re.compile(
 _BINDERS = frozenset(
     "that which who whom whose where if when because since to as than like without while until".split()
 )
-_BEFORE_NOUNS = frozenset("the a an my our your his her their this that to and or of in on at for with no any some".split())
-_ADVERBIAL = re.compile(r"(?:(?:until|since|from|by) then|after that|for now|meanwhile|then|now|today|(?:yes|no)(?=,? (?:i|we|it|he|she|they)\b))\b,? ")
+_BEFORE_NOUNS = frozenset(
+    "the a an my our your his her their this that to and or of in on at for with no any some".split()
+)
+_ADVERBIAL = re.compile(
+    r"(?:(?:until|since|from|by) then|after that|for now|meanwhile|then|now|today|(?:yes|no)(?=,? (?:i|we|it|he|she|they)\b))\b,? "
+)
 _CONTRACTED = re.compile(r"(?:i|we|he|she|they|it)(?:['’](?:m|s|re|ve|ll|d))\s", re.IGNORECASE)
 _CARELESS = re.compile(
     r"\b(?:im|ive|id(?= (?:rather|like|love|prefer|say))|dont|cant|wont|didnt|doesnt|isnt|arent|wasnt|werent|couldnt|wouldnt"
@@ -179,7 +183,9 @@ def _plural_verb(found: list[str]) -> bool:
     """Tell whether a plural stands before a verb in its base form: "contracts above 50k land on my desk"."""
     for index, each in enumerate(found[1:6], 1):
         if each in words.VERBS and found[index - 1] not in _BEFORE_NOUNS:
-            return any(noun.endswith("s") and len(noun) > 3 and not noun.endswith(("ss", "'s")) for noun in found[:index])
+            return any(
+                noun.endswith("s") and len(noun) > 3 and not noun.endswith(("ss", "'s")) for noun in found[:index]
+            )
         if each in _BINDERS:
             return False
     return False

@@ -70,12 +70,12 @@ _PASSIVE = re.compile(
     re.IGNORECASE,
 )
 _CAN_GO = re.compile(
-    rf"(?:the|that|my|your)\s+(?:reminder|note|memory|entry|record|info|information|thing|bit|stuff)s?\s+(?P<subject>(?:about|on|of|for|regarding|with)\s+.+?)\s+(?:can|should|may|must)\s+(?:go|be\s+(?:deleted|removed|forgotten|dropped))\b",
+    r"(?:the|that|my|your)\s+(?:reminder|note|memory|entry|record|info|information|thing|bit|stuff)s?\s+(?P<subject>(?:about|on|of|for|regarding|with)\s+.+?)\s+(?:can|should|may|must)\s+(?:go|be\s+(?:deleted|removed|forgotten|dropped))\b",
     re.IGNORECASE,
 )
 _TAKEN_OUT = re.compile(
-    rf"\b(?:i'd\s+like|i\s+would\s+like|i\s+want|please\s+have|have|get|i\s+need|i'd\s+prefer)\s+(?P<subject>(?:my|our|the|that|this|everything|all|any|\w+'s)\b.{{2,80}}?)\s+(?:to\s+be\s+|be\s+)?"
-    rf"(?:taken\s+(?:out\s+of|off|from)|removed|deleted|erased|wiped|forgotten|purged|struck)\b(?=.*\b(?:you|memory|memories|notes?|records?|forgotten|erased)\b)",
+    r"\b(?:i'd\s+like|i\s+would\s+like|i\s+want|please\s+have|have|get|i\s+need|i'd\s+prefer)\s+(?P<subject>(?:my|our|the|that|this|everything|all|any|\w+'s)\b.{2,80}?)\s+(?:to\s+be\s+|be\s+)?"
+    r"(?:taken\s+(?:out\s+of|off|from)|removed|deleted|erased|wiped|forgotten|purged|struck)\b(?=.*\b(?:you|memory|memories|notes?|records?|forgotten|erased)\b)",
     re.IGNORECASE,
 )
 _CONFIDENTIAL = re.compile(

@@ -19,7 +19,21 @@ _STRONG = r"""correction(?:\s+to\s+[^:,]{3,60})?|i\s+meant(?:\s+to\s+(?:say|writ
 _WEAK = r"actually|sorry(?:\s+(?:folks|all|guys|everyone|team))?|oops|whoops|wait|no\s+wait|no|nope|nah|oh|ah|hm+|well|hang\s+on|hold\s+on|update|ugh|er+|yes|yeah|yep|right|now(?=\s+(?:it|they|he|she)\b)|on\s+second\s+thoughts?|rather|in\s+fact|but|and|ok|okay|so|argh|damn|apologies|well\s+actually"
 _CUE = re.compile(rf"(?:(?P<strong>{_STRONG})|(?P<weak>{_WEAK}))\b(?:[\s,:;.!…–—-]+|$)", re.IGNORECASE | re.VERBOSE)
 _STAR = re.compile(r"\*+(?=\w)")
-_TELLING = ("actually", "sorry", "oops", "wait", "no", "nah", "whoops", "update", "rather", "apologies", "now", "on second", "in fact")
+_TELLING = (
+    "actually",
+    "sorry",
+    "oops",
+    "wait",
+    "no",
+    "nah",
+    "whoops",
+    "update",
+    "rather",
+    "apologies",
+    "now",
+    "on second",
+    "in fact",
+)
 _NOT = re.compile(
     r"(?:,\s*|\s+)(?:and\s+|is\s+|it's\s+)?(?:not|instead\s+of|rather\s+than)\s+(?:on\s+|at\s+|in\s+|the\s+|a\s+)?(?P<old>[^,;.]{1,40}?)\s*(?:[,;.]|$)",
     re.IGNORECASE,
@@ -32,7 +46,10 @@ _SAID_BUT = re.compile(
     re.IGNORECASE,
 )
 _SAID_THAT = re.compile(r"\bi\s+(?:said|meant|wrote)\s+(?:that\s+)?(?P<new>(?:i|we|my|our|the)\b.+)$", re.IGNORECASE)
-_CONTRAST = re.compile(r"(?:i|we|it|they|he|she|the\s[\w\s]{2,30}|my\s[\w\s]{2,30})(?:\s+(?:do|does|did|am|are|is|was|were))?(?:n't|\s+not|nt)\s[^,;]{2,60}[,;]\s*(?:but\s+)?(?P<new>(?:i|we|they|he|she)\b(?!\s+said).+)$", re.IGNORECASE)
+_CONTRAST = re.compile(
+    r"(?:i|we|it|they|he|she|the\s[\w\s]{2,30}|my\s[\w\s]{2,30})(?:\s+(?:do|does|did|am|are|is|was|were))?(?:n't|\s+not|nt)\s[^,;]{2,60}[,;]\s*(?:but\s+)?(?P<new>(?:i|we|they|he|she)\b(?!\s+said).+)$",
+    re.IGNORECASE,
+)
 _IS = re.compile(
     r"(?:(?:it|that|this|he|she|they|make\s+(?:it|that)|i\s+meant(?:\s+to\s+say)?|i\s+mean|should\s+be|that\s+should\s+be|it\s+should\s+be|should\s+have\s+been)(?:'s|'re|\s+is|\s+was|\s+are|\s+should\s+be|'ll\s+be|\s+will\s+be)?(?:\s+(?:now|actually|really|supposed\s+to\s+be))?\s+(?:at\s+|on\s+|in\s+|the\s+)?)(?=\S)",
     re.IGNORECASE,
@@ -160,7 +177,9 @@ def _put_right(value: str, old: str | None, said: Sequence[Said], strong: bool) 
     if old:
         for each in reversed(said):
             if (found := re.search(rf"(?<!\w){re.escape(old)}(?!\w)", each.text, re.IGNORECASE)) is not None:
-                return Corrected(each.text[: found.start()] + value + each.text[found.end() :], each.who, each, made=True)
+                return Corrected(
+                    each.text[: found.start()] + value + each.text[found.end() :], each.who, each, made=True
+                )
     for each in reversed(said[-6:]):
         if (text := _substituted(each.text, value)) is not None:
             return Corrected(text, each.who, each, made=True)
@@ -216,5 +235,7 @@ def _by_preposition(rest: str, said: Said) -> Corrected | None:
     for found in re.finditer(r"\b(from|in|at|to|with|on|by)\s+([A-ZÀ-Þ][\w'-]+)", rest):
         place = re.search(rf"\b{found[1]}\s+([A-ZÀ-Þ][\w'-]+)", said.text)
         if place:
-            return Corrected(said.text[: place.start(1)] + found[2] + said.text[place.end(1) :], said.who, said, made=True)
+            return Corrected(
+                said.text[: place.start(1)] + found[2] + said.text[place.end(1) :], said.who, said, made=True
+            )
     return None

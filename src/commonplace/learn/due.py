@@ -21,7 +21,9 @@ _WEEKDAY = r"(mon|tues|wednes|thurs|fri|satur|sun)day"
 _NUMBER = r"(\d{1,3}|a couple of|couple of|a few|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve)"
 
 _ISO = re.compile(r"\b(20\d\d)-(\d\d)-(\d\d)\b")
-_DAY_MONTH = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: ?(?:-|–|to|and) ?\d{{1,2}}(?:st|nd|rd|th)?)?(?: of)? {_MONTH}(?:,? (20\d\d))?")
+_DAY_MONTH = re.compile(
+    rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: ?(?:-|–|to|and) ?\d{{1,2}}(?:st|nd|rd|th)?)?(?: of)? {_MONTH}(?:,? (20\d\d))?"
+)
 _MONTH_DAY = re.compile(rf"\b{_MONTH} (?:the )?(\d{{1,2}})(?:st|nd|rd|th)?\b(?!:\d)(?:,? (20\d\d))?")
 _ORDINAL = re.compile(r"\b(?:on|by|until|before|for) the (\d{1,2})(?:st|nd|rd|th)\b")
 _NAMED = re.compile(rf"\b(next )?{_WEEKDAY}\b")

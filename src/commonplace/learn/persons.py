@@ -159,9 +159,11 @@ class _Teller:
         if low in _AGREEING:
             self.told.append(_AGREEING[low])
             self._coordinates = low not in ("were", "weren't", "do", "don't")
-        elif low in _UNCHANGED or verbs.is_past(low):
-            self.told.append(token)
-        elif low in ("and", "or", "who", "with", "to", "in", "on", "at", "for", "from", "as"):
+        elif (
+            low in _UNCHANGED
+            or verbs.is_past(low)
+            or low in ("and", "or", "who", "with", "to", "in", "on", "at", "for", "from", "as")
+        ):
             self.told.append(token)
         else:
             self.told.append(verbs.third(token))

@@ -39,7 +39,9 @@ _BACKWARD = compiled(
     |^(?:too|mainly|mostly|because|bc|since|reason|the_reason|simply)\b(?!_(?:bad|late|funny|short|many_cooks|then|\w+day|january))
     |_instead[.!]*$|_(?:over|about|because_of|due_to)_(?:it|that|this|them)[.!]*$"""
 )
-_POLICY = compiled(r"^(?:that's|this_is|that_is|it's)_(?:now_)?(?:policy|the_(?:rule|policy|convention)|how_we)|^let's_")
+_POLICY = compiled(
+    r"^(?:that's|this_is|that_is|it's)_(?:now_)?(?:policy|the_(?:rule|policy|convention)|how_we)|^let's_"
+)
 _SHORT_REASON = compiled(
     r"""^(?:not_enough|not_\w+_enough|no_(?:budget|time|money|space|support|room|demand|interest|one)|only|just|cheaper
     |faster|simpler|easier|better|less|more|fewer|both|same|way_too|far_too|half|two|three|four)\b"""
@@ -47,7 +49,9 @@ _SHORT_REASON = compiled(
 _SETTLED = compiled(
     r"^(?:it's_|that's_|all_|finally_|ok_|right,?_)*(?:settled|decided|decision_made|final|done_deal|agreed|approved|verdict_is_in)[.!]*$"
 )
-_ATTEMPT = compiled(r"^(?:i|we|he|she|they|\w+)(?:'ve|_have|_has)?_(?:tried|tested|attempted|experimented|gave_\w+_a_(?:try|go)|trialled|piloted|grew|used)\b")
+_ATTEMPT = compiled(
+    r"^(?:i|we|he|she|they|\w+)(?:'ve|_have|_has)?_(?:tried|tested|attempted|experimented|gave_\w+_a_(?:try|go)|trialled|piloted|grew|used)\b"
+)
 _BAD = compiled(
     r"""\b(?:complain\w*|tripled|doubled|worse|worst|drop(?:ped|s)?|lost|losing|quit|broke|hated|no|not|never|only|back_to|slow\w*|late
     |too|nobody|none|nothing|killed|crash\w*|fail\w*|error\w*|refund\w*|burn\w*|sick|sink|sank|flooded|dead|died|mess|disaster|bad\w*|empty|wrong
@@ -220,7 +224,7 @@ class _Message:
             self._wrong = may_announce(sentence.text)
             return False
         whole = clause(without_end(found.text), sentence.start, sentence.end)
-        if doubt.is_small_talk(whole.low) or (found.base is None or not found.made) and doubt.is_guess(whole.low):
+        if doubt.is_small_talk(whole.low) or ((found.base is None or not found.made) and doubt.is_guess(whole.low)):
             return False
         rule = self._rule(whole, eager=found.base is not None)
         if rule is None and found.base is None:
@@ -326,7 +330,9 @@ class _Message:
         if each.joint == "so" and kind == "decision":
             draft.begin_with(previous, ", so ")
             draft.reason = without_end(previous.text)
-        elif kind == "failure" and (_POINTING.match(each.low) or each.first in words.AUXILIARIES or len(each.words) < 4):
+        elif kind == "failure" and (
+            _POINTING.match(each.low) or each.first in words.AUXILIARIES or len(each.words) < 4
+        ):
             draft.begin_with(previous, between(each.joint) if each.joint else None)
         return draft
 

@@ -73,9 +73,7 @@ def _said(text: str) -> list[tuple[int, int]]:
             joins = False
         elif fenced:
             continue
-        elif recalled := _goes_on(bare, recalled):
-            joins = False
-        elif not bare or not _is_prose(line, bare):
+        elif (recalled := _goes_on(bare, recalled)) or not bare or not _is_prose(line, bare):
             joins = False
         else:
             begin = start + len(_MARKER.match(line)[0])  # type: ignore[index]  # it matches the empty string

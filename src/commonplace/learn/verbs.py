@@ -49,7 +49,7 @@ def third(verb: str) -> str:
     low = verb.lower()
     if low in _SPECIAL:
         return _SPECIAL[low]
-    if low.endswith(("s", "x", "z", "ch", "sh")) or low.endswith("o") and low[-2:-1] not in _VOWELS:
+    if low.endswith(("s", "x", "z", "ch", "sh")) or (low.endswith("o") and low[-2:-1] not in _VOWELS):
         return verb + "es"
     if low.endswith("y") and low[-2:-1] not in _VOWELS:
         return verb[:-1] + "ies"

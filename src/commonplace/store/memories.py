@@ -71,16 +71,16 @@ class Record:
     supersedes: tuple[str, ...] = ()
 
 
-def insert(tx: Tx, space: int, records: Sequence[Record], *, generation: int) -> list[Row]:
+def insert(tx: Tx, space: int, records: Sequence[Record], *, generation: int, now: int | None = None) -> list[Row]:
     """Store each record as version 1 of a new memory, and close the memories that it supersedes.
 
     What has expired is swept away on the occasion, a little at a time.
     """
-    now = times.now()
+    now = times.now() if now is None else now
     ((found, expired),) = tx.run(_GATE, {"space": space, "now": now})
     ensure_generation(int(found or 0), generation)
     for record in records:
-        _date(record, now)
+        date(record, now)
     if expired:
         _sweep(tx, space, now)
     _ensure_free(tx, space, [record.id for record in records if record.named], now)
@@ -91,7 +91,7 @@ def insert(tx: Tx, space: int, records: Sequence[Record], *, generation: int) ->
     return rows
 
 
-def _date(record: Record, now: int) -> None:
+def date(record: Record, now: int) -> None:
     """Date a new memory by its record, not by the call: embedding may have taken its time meanwhile."""
     late = now - record.created_at
     if record.said_at == record.created_at:

@@ -70,7 +70,9 @@ FAILURES = (
         unless=r"\bkept_(?:getting_better|going)|too_(?:good|funny|cute|kind|sweet|early_to)|\b(?:it|this|that|he|she)_(?:is|was)_too_(?:late|bad)|don't_be_too",
     ),
     rule(
-        "failure.plural", "failure", 0.65,
+        "failure.plural",
+        "failure",
+        0.65,
         r"\b\w{3,}s_(?:(?:above|over|under|with|from|in|of|on|to|below|without)_[\w.]+_(?:\w+_)?)?(?:always_|often_|still_|silently_|sometimes_|randomly_)?(?:fail|break|crash|hang|leak|time_out|vanish|disappear)\b|\b(?:is|are)_out(?:$|[:.])|\b(?:killed|hurt|sank|cost|burned)_(?:us|me)_|\bback_to_(?:square|the_drawing|rooms|paper|the_old|manual|email|e-mail)\b",
         triggers="fail break crash hang leak time vanish disappear out killed hurt sank cost burned back",
         unless=r"\b(?:if|when|whenever|unless|before|might|could|would|may)_[^,]*\b(?:fail|break|crash|hang)\b",

@@ -32,7 +32,7 @@ PATTERNS = (
         "pattern",
         0.7,
         _INTRO
-        + rf"(?:always|never|only|avoid|don'?t_ever|do_not_ever|make_sure_(?:to_)?(?:always_)?|remember_to_always)_(?:\w+_)?[\w`]+",
+        + r"(?:always|never|only|avoid|don'?t_ever|do_not_ever|make_sure_(?:to_)?(?:always_)?|remember_to_always)_(?:\w+_)?[\w`]+",
         triggers="always never only avoid don't dont ever sure",
         unless=r"^(?:never|only|always)_(?:been|had|heard|seen|mind|a_|the_|in_|one|two|when|if|because|thing|problem|fair|happy|said|again)|^always_(?:nice|good|great|fun)|\bavoid_(?:it|that)$|make_sure_(?:you|it|i)_(?:get|have|works)_?$|only_(?:\d|the_\w+_(?:is|was))",
     ),
@@ -41,7 +41,7 @@ PATTERNS = (
         "pattern",
         0.7,
         _INTRO
-        + rf"(?:don'?t|do_not|stop)_(?:\w+ly_)?\w+_\w+.*(?:\b(?:again|anymore|ever|because|without|unless|directly|otherwise|until|more_than|instead|anywhere|into|inside|for|on|in|from|to|it)\b|,|;|_-_)",
+        + r"(?:don'?t|do_not|stop)_(?:\w+ly_)?\w+_\w+.*(?:\b(?:again|anymore|ever|because|without|unless|directly|otherwise|until|more_than|instead|anywhere|into|inside|for|on|in|from|to|it)\b|,|;|_-_)",
         triggers="don't dont do stop",
         unless=r"^(?:please_)?(?:don'?t|do_not)_(?:worry|forget|tempt|know|think|want|need|have|hesitate|mind|get_me|ask|tell|bother|be|feel|make_plans|wait|panic|let_me|miss|remember|like|see|understand)\b|^do_not_know|stop_(?:it|by)\b",
     ),

@@ -11,11 +11,13 @@ _FRIENDLY = r"""\b(?:love|like|enjoy|appreciate|hate|loved|liked|enjoyed|appreci
     |what_you)\b|\bwould_(?:love|appreciate|like|hate)\b|'d_(?:love|appreciate|hate)\b|\bif_(?:you|i|we)_(?:like|prefer)\b|\b(?:as|whatever|whichever|anything)_you_(?:like|prefer)|feel_like|looks?_like|i_hate_to|\bin_favou?r\b"""
 
 REQUEST = rule(
-        "preference.request", "preference", 0.65,
-        r"^(?:can|could|would)_(?:we|you|u)_(?:please_|pls_|just_|all_|maybe_)*(?:stop|not|never|always|avoid|quit)_\w+|\bany_day\b|^(?:short|shorter|brief|plain|fewer|less)_[\w_-]+_(?:please|pls|plz)\b|\b(?:please|pls|plz)_(?:don'?t|no)\b(?:[,.!]|$)",
-        triggers="stop not never always avoid quit any please pls plz",
-        unless=r"not_(?:sure|have|know)",
-    )
+    "preference.request",
+    "preference",
+    0.65,
+    r"^(?:can|could|would)_(?:we|you|u)_(?:please_|pls_|just_|all_|maybe_)*(?:stop|not|never|always|avoid|quit)_\w+|\bany_day\b|^(?:short|shorter|brief|plain|fewer|less)_[\w_-]+_(?:please|pls|plz)\b|\b(?:please|pls|plz)_(?:don'?t|no)\b(?:[,.!]|$)",
+    triggers="stop not never always avoid quit any please pls plz",
+    unless=r"not_(?:sure|have|know)",
+)
 
 PREFERENCES = (
     rule(

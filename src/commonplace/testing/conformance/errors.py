@@ -9,7 +9,7 @@ import pytest
 from commonplace.book import Book
 from commonplace.errors import CommonplaceError, Conflict, InvalidInput, InvalidText, NotFound, StoreClosed
 from commonplace.testing.conformance.harness import Harness, Shelf, wrong
-from commonplace.values import Within
+from commonplace.values import Scope, Within
 
 # Each with a book that holds one memory "m"; a value of a wrong type never leaks a TypeError.
 MISUSES: dict[str, Callable[[Book], object]] = {

@@ -53,7 +53,7 @@ class LearningConformance(Harness):
         learned = book.learn("Sarah: I prefer TypeScript.\nBob: Fine\nby me.", session="s", wait=True)
         told = [(m.name, m.content) for m in book.transcript("s").read()]
         assert told == [("Sarah", "I prefer TypeScript."), ("Bob", "Fine\nby me.")]
-        assert one(learned).text == "Sarah prefers TypeScript."
+        assert one(learned).text == "Sarah prefers TypeScript"
 
     def test_each_memory_leads_to_the_words_that_it_was_learned_from(self, book: Book) -> None:
         text = "Morning! I prefer TypeScript. How are you?"
@@ -66,11 +66,11 @@ class LearningConformance(Harness):
         assert (memory.said_at, memory.source, memory.kind) == (MAY, "Sarah", "preference")
 
     def test_what_was_recalled_is_not_learned_again(self, book: Book) -> None:
-        book.remember("Sarah prefers TypeScript.", kind="preference")
+        book.remember("Sarah prefers TypeScript", kind="preference")
         recalled = book.recall("what does Sarah prefer?").text
         learned = book.learn([said(recalled, name="writer", role="assistant")], wait=True)
         assert learned.memories == ()
-        assert standing(book) == ["Sarah prefers TypeScript."]
+        assert standing(book) == ["Sarah prefers TypeScript"]
 
     def test_scope_and_tags_follow_what_is_learned(self, book: Book) -> None:
         scope = Scope(user="ada", agent="writer")
@@ -107,7 +107,7 @@ class LearningConformance(Harness):
         again = shelf.reopen()
         again.work()
         assert again.jobs() == []
-        assert standing(again) == ["Sarah prefers TypeScript."]
+        assert standing(again) == ["Sarah prefers TypeScript"]
 
     def test_a_dead_job_that_is_not_there_cannot_be_retried(self, book: Book) -> None:
         assert book.retry() == 0
@@ -189,7 +189,7 @@ class LearningConformance(Harness):
         again = book.learn([said("I prefer TypeScript.", day=3)], wait=True)
         (message,) = again.messages
         book.undo(first.id, message)
-        assert standing(book) == ["Sarah prefers TypeScript."] * 2
+        assert standing(book) == ["Sarah prefers TypeScript"] * 2
         assert [link.other for link in linked(book, first, "learned from")] != [message]
         assert not [each for each in book.export() if each["type"] == "feedback" and each["confirmed"]]
 
@@ -212,7 +212,7 @@ class LearningConformance(Harness):
         book.learn([said("I prefer TypeScript.", day=2)], session="t", wait=True)
         gone = book.forget(list(learned.messages))
         assert gone.memories == 3
-        assert standing(book) == ["Sarah prefers TypeScript."]
+        assert standing(book) == ["Sarah prefers TypeScript"]
 
     def test_forgetting_a_transcript_forgets_what_was_learned_from_it(self, book: Book) -> None:
         book.learn([said("I prefer TypeScript.")], session="s", wait=True)

@@ -1,0 +1,130 @@
+"""What came out of memory is known again, however it was passed on."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonplace.guard.recalled import strip_recalled
+from commonplace.recall.pack import HEADER, pack, render
+from tests.guard.samples import sayings
+from tests.recall.making import hit
+
+BLOCK = render(
+    [
+        hit("We chose FastAPI over Flask because of async support", kind="decision", source="alice"),
+        hit('He said "stop".\nThen \\ we stopped.', source="bob"),
+    ],
+    [hit("Flask with gevent: deadlocks", kind="failure")],
+)
+BEFORE, AFTER = "What did we choose?\n", "\nThanks, that is what I meant."
+
+
+def test_a_block_is_taken_out_and_its_place_told() -> None:
+    text, spans = strip_recalled(f"{BEFORE}{BLOCK}{AFTER}")
+    assert text == f"{BEFORE}{AFTER[1:]}"
+    (span,) = spans
+    assert (span.start, span.end) == (len(BEFORE), len(BEFORE) + len(BLOCK) + 1)
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda block: textwrap.indent(block, "    "),
+        lambda block: textwrap.indent(block, "> "),
+        lambda block: textwrap.indent(block, "> > "),
+        lambda block: f"```\n{block}\n```",
+        lambda block: f"```text\n{block}\n```",
+        lambda block: textwrap.indent(f"~~~\n{block}\n~~~", "  > "),
+        lambda block: block.replace("\n", "\r\n"),
+        lambda block: block.replace("\n- ", "\n* "),
+        lambda block: "\n\n".join(block.splitlines()),
+        lambda block: block.split("\n", 1)[1],
+    ],
+)
+def test_a_block_is_known_in_other_clothes(wrap: object) -> None:
+    assert callable(wrap)
+    text, spans = strip_recalled(f"{BEFORE}{wrap(BLOCK)}{AFTER}")
+    assert text.split() == (BEFORE + AFTER).split()
+    assert spans
+
+
+@pytest.mark.parametrize("length", range(30, len(BLOCK)))
+def test_a_block_that_was_cut_leaves_little(length: int) -> None:
+    # What can stay is a label that was cut before its text began.
+    text, _ = strip_recalled(BEFORE + BLOCK[:length])
+    assert len(text) - len(BEFORE) < 40
+    assert "chose" not in text[len(BEFORE) :]
+    assert "stopped" not in text
+    assert "gevent" not in text
+
+
+def test_a_note_that_was_broken_into_lines_is_taken_whole() -> None:
+    broken = textwrap.fill(render([hit("one two three four " * 10)]).splitlines()[1], 60)
+    text, _ = strip_recalled(f"{BEFORE}{broken}{AFTER}")
+    assert text == f"{BEFORE}{AFTER[1:]}"
+
+
+def test_a_block_inside_json_is_taken_out() -> None:
+    message = json.dumps({"result": BLOCK, "ok": True})
+    text, _ = strip_recalled(message)
+    assert json.loads(text) == {"result": "", "ok": True}
+
+
+def test_what_stands_before_the_first_line_stays() -> None:
+    text, _ = strip_recalled(f"Memory says: {BLOCK}\nFine.")
+    assert text == "Memory says: Fine."
+
+
+def test_what_stands_behind_a_note_stays() -> None:
+    note = BLOCK.splitlines()[1]
+    assert strip_recalled(f"{note} is out of date, we use Litestar.\n")[0] == " is out of date, we use Litestar.\n"
+    assert strip_recalled(" ".join(BLOCK.splitlines()) + " Right?")[0] == " Right?"
+
+
+@pytest.mark.parametrize(
+    "ordinary",
+    [
+        '- [x] done\n- [ ] "open"',
+        '- [2026-05-04] "We met"',
+        "- [2026-05-04, lunch] with Bob",
+        "```\ncode\n```",
+        "```\n```",
+        "Recalled notes are quoted.",
+        "Avoid using Flask.",
+        '"quoted"',
+        "",
+    ],
+)
+def test_ordinary_lists_quotes_and_fences_stay(ordinary: str) -> None:
+    assert strip_recalled(ordinary) == (ordinary, [])
+
+
+def test_a_shortened_note_is_known() -> None:
+    packed = pack([hit("a long story " * 400)], max_tokens=80).text
+    assert strip_recalled(f"{BEFORE}{packed}") == (BEFORE, strip_recalled(f"{BEFORE}{packed}")[1])
+
+
+@pytest.mark.parametrize("saying", [each.text for each in sayings()])
+def test_no_memory_hides_its_own_line(saying: str) -> None:
+    assert strip_recalled(render([hit(saying)]))[0] == ""
+
+
+@given(st.lists(st.text(min_size=1), min_size=1, max_size=4), st.text(alphabet="ab \n"))
+def test_whatever_was_recalled_is_taken_out_and_nothing_else(contents: list[str], around: str) -> None:
+    block = render([hit(each) for each in contents])
+    assert strip_recalled(f"{around}\n{block}\n{around}")[0] == f"{around}\n{around}"
+
+
+@given(
+    st.lists(st.sampled_from([HEADER, '- [2026-05-04, note] "a', "\\n", '"', "\n", "```", "> ", "\\", "a"])).map(
+        "".join
+    )
+)
+def test_any_text_is_read(text: str) -> None:
+    kept, spans = strip_recalled(text)
+    assert len(kept) + sum(span.end - span.start for span in spans) == len(text)
