@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import os
 import random
@@ -108,7 +109,7 @@ def test_a_job_that_fails_waits_longer_each_time_and_then_is_dead(
     assert (job.state, job.attempts) == ("dead", working.ATTEMPTS)
     assert book.work() == 0
     assert book.stats().jobs == 0
-    assert all(later > earlier for earlier, later in zip(waits, waits[1:]))
+    assert all(later > earlier for earlier, later in itertools.pairwise(waits))
     assert "Miso" not in caplog.text
     assert "Broken" in caplog.text
 

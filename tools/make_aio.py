@@ -44,7 +44,7 @@ from os import PathLike
 from types import EllipsisType, TracebackType
 from typing import Literal, ParamSpec, TypeVar, overload
 
-from commonplace.book import Book, Memories, Names, Revisions, Vector
+from commonplace.book import Book, Jobs, Links, Memories, Names, Revisions, Vector
 from commonplace.canvas import Canvas
 from commonplace.errors import StoreClosed
 from commonplace.kv import KeyValue
@@ -62,9 +62,11 @@ from commonplace.values import (
     Forgotten,
     Json,
     Kind,
+    Learned,
     Memory,
     Message,
     Order,
+    Origin,
     Page,
     Recall,
     Scope,

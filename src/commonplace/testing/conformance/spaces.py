@@ -67,7 +67,7 @@ WRITES: dict[str, list[Callable[[Book], object]]] = {
         lambda book: book.feedback(book.recall(NEAR, threshold=0).receipt, "wrong"),
     ],
     "learn": [
-        lambda book: book.learn([{"content": f"We chose {NEAR} over harbour tea.", "name": "ada"}], session="s", wait=True),
+        lambda book: book.learn(f"ada: We chose {NEAR} over harbour tea.", session="s", wait=True),
     ],
     "work": [lambda book: book.work()],
     "retry": [lambda book: book.retry()],
