@@ -80,7 +80,7 @@ def _learn(args: Namespace, console: Console) -> int:
         learned = _taken_in(book, conversation, args, console)
         kept = f"{plural(len(learned.messages), 'message')} of session {learned.session}"
         if args.no_wait:
-            console.result(learned, f"kept {kept}; `commonplace work` learns from them")
+            console.result(learned, f"kept {kept} for `commonplace work` to learn from")
             return 0
         rows = [(memory.kind, shown_text(memory), how) for memory, how in _standing(book, learned)]
         console.result(learned, table(_LEARNED, rows, limit=columns()) if rows else "Nothing was learned.")
@@ -122,10 +122,14 @@ def _standing(book: Book, learned: Learned) -> Iterator[tuple[Memory, str]]:
     """Each memory once, and how it stands to what was known."""
     times_said = Counter(memory.id for memory in learned.memories)
     for id, memory in {memory.id: memory for memory in learned.memories}.items():
-        own = [link for link in learned.links if id in (link.id, link.other)]
-        again = sum(link.relation == "repeats" for link in own)
-        beside = [_beside(book, link, id) for link in own if link.relation in _RECONCILED]
+        again = sum(link.id == id and link.relation == "repeats" for link in learned.links)
+        beside = [_beside(book, link, id) for link in learned.links if _tells(link, id)]
         yield memory, ", ".join(beside) or ("said again" if again >= times_said[id] else "new")
+
+
+def _tells(link: Link, id: str) -> bool:
+    """Whether a link says what became of a memory: it took a place beside others, or was outdated from the start."""
+    return link.relation in _RECONCILED if link.id == id else (link.relation, link.other) == ("supersedes", id)
 
 
 def _beside(book: Book, link: Link, id: str) -> str:
