@@ -32,7 +32,7 @@ INTENDED = {
     *("__version__", "open", "open_async", "reindex", "Book", "AsyncBook", "Settings"),
     *("Draft", "Memory", "Scope", "Within", "Hit", "Score", "Recall", "Page", "Revision", "Forgotten"),
     *("Learned", "Link", "Job"),
-    *("Entry", "File", "Message", "Stats", "Check"),
+    *("Entry", "File", "Message", "Stats", "Check", "Dated", "dates_in"),
     *ERRORS,
 }
 

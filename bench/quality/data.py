@@ -6,7 +6,7 @@ import json
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta, timezone
+from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,8 @@ class Question:
     """Sessions that may hold the answer too: what comes from them is not counted."""
     old: frozenset[str] = frozenset()
     new: frozenset[str] = frozenset()
+    days: tuple[date, date] | None = None
+    """The first and last day of the answer, where it is a date that can be read by rule."""
 
     @property
     def answerable(self) -> bool:
@@ -111,6 +113,7 @@ def _question(raw: dict[str, Any]) -> Question:
         ignored=_names(raw.get("exclude")),
         old=_names(raw.get("old")),
         new=_names(raw.get("new")),
+        days=_days(raw.get("answer_range")),
     )
 
 
@@ -119,6 +122,10 @@ _UNANSWERABLE = frozenset({"adversarial", "abstention"})
 
 def _names(raw: Sequence[object] | None) -> frozenset[str]:
     return frozenset(map(str, raw or ()))
+
+
+def _days(raw: Sequence[str] | None) -> tuple[date, date] | None:
+    return (date.fromisoformat(raw[0]), date.fromisoformat(raw[1])) if raw else None
 
 
 def _moment(text: str) -> datetime:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from quality import measures
+from quality import dates, measures
 from quality.running import Row
 
 _HEAD = """Percent, with 95% bootstrap intervals by question. any, all, part: at least one piece of the evidence,
@@ -40,6 +40,7 @@ def _set(name: str, rows: Sequence[Row]) -> list[str]:
         _table("units", _UNITS, own),
         _table("within a budget of text", _BUDGETS, own),
         _table("sessions", _SESSIONS, own),
+        _table("dates, by rule", dates.NAMES, own),
         _categories(own[systems[0]], systems[0]),
         _beside("cut-off, updates and cost", systems, [_other(by[system]) for system in systems]),
     ]

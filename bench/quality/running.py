@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from quality import measures, systems
+from quality import dates, measures, systems
 from quality.data import Case, Question
 
 Kind = Literal["own", "unanswerable", "foreign"]
@@ -93,7 +93,7 @@ def _row(name: str, case: Case, question: Question, kind: Kind, answer: systems.
     )
     if kind != "own":
         return row
-    measured = measures.measure(question, ids, [where[id] for id in ids])
+    measured = measures.measure(question, ids, [where[id] for id in ids]) | dates.measure(question, case.units, ids)
     for budget, held in answer.within.items():
         found = question.evidence & set(_counted(held, case, where, question))
         measured |= measures.shares(len(found), len(question.evidence), f" in {budget:,} tokens")

@@ -63,6 +63,7 @@ if TYPE_CHECKING:
         Stats,
         Within,
     )
+    from commonplace.when.reading import Dated, dates_in
 
 __all__ = [
     "AsyncBook",
@@ -71,6 +72,7 @@ __all__ = [
     "Check",
     "CommonplaceError",
     "Conflict",
+    "Dated",
     "DimensionMismatch",
     "Draft",
     "EmbedderFailed",
@@ -110,6 +112,7 @@ __all__ = [
     "TooLarge",
     "Within",
     "__version__",
+    "dates_in",
     "open",
     "open_async",
     "reindex",
@@ -141,6 +144,7 @@ _HOMES = {
         "Stats",
         "Within",
     ),
+    "commonplace.when.reading": ("Dated", "dates_in"),
 }
 
 

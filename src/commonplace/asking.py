@@ -65,6 +65,7 @@ class Request:
     """Relevance that the others must have."""
     order: Order
     now: int
+    half_lives: Mapping[str, float]
     selection: Selection
 
 
@@ -173,7 +174,7 @@ def assemble(request: Request, found: Found, judgement: rank.Judgement, relate: 
     """
     best = _best(found, judgement, request)
     related = _related([found.rows[i] for i, _ in best], relate)
-    factors = {i: _factors(found.rows[i], float(judgement.evidence[at]), found.uses, request.now) for i, at in best}
+    factors = {i: _factors(found.rows[i], float(judgement.evidence[at]), found.uses, request) for i, at in best}
     scores = {
         i: weigh.score(float(judgement.relevance[at]), *factors[i])
         * (_OUTDATED if memories.id_of(found.rows[i]) in related.outdated else 1.0)
@@ -232,12 +233,13 @@ def _best(found: Found, judgement: rank.Judgement, request: Request) -> list[tup
     return [(i, at) for i, at in places if judgement.relevance[at] >= request.company]
 
 
-def _factors(row: Row, evidence: float, uses: dict[str, Row], now: int) -> tuple[float, float, float]:
+def _factors(row: Row, evidence: float, uses: dict[str, Row], request: Request) -> tuple[float, float, float]:
     """Certainty, recency and strength of a row."""
+    now, half_lives = request.now, request.half_lives
     _, used, ignored, wrong, confirmed, *_ = uses.get(memories.id_of(row), _UNRATED)
     return (
         weigh.certainty(evidence),
-        weigh.recency(memories.kind_of(row), (now - memories.said_at(row)) / 1e6),
+        weigh.recency((now - memories.said_at(row)) / 1e6, half_lives[memories.kind_of(row)]),
         weigh.strength(memories.importance_of(row), used=used, ignored=ignored, wrong=wrong, confirmed=confirmed),
     )
 

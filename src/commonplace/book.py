@@ -311,12 +311,13 @@ class Book:
             company=rank.COMPANY if threshold is None else threshold,
             order=checks.order(order),
             now=now,
+            half_lives=self._settings.half_lives,
             selection=selection,
         )
         identity = self._core.identity()
         space = self._place.find()
         where = compile_where(self._store.dialect, space, selection, now=now)
-        asked = self._asked(request.query, space)
+        asked = self._asked(request, space)
         probe = asking.probe(
             request,
             asked.about,
@@ -332,9 +333,10 @@ class Book:
     def _related(self, space: int, said: Sequence[str], decided: Sequence[str]) -> asking.Related:
         return self._store.read(lambda tx: relating.related(tx, space, said, decided), space)
 
-    def _asked(self, query: str, space: int) -> asking.Asked:
+    def _asked(self, request: asking.Request, space: int) -> asking.Asked:
         """The question as it is read here: names in it are speakers' if somebody of that name has spoken."""
-        read = question.read(query)
+        query, past = request.query, request.selection.as_of
+        read = question.read(query, times.from_micros(request.now if past is None else past))
         named: frozenset[str] = frozenset()
         if read.names:
             calls = asking.roll_call(read.names)
@@ -450,7 +452,7 @@ class Book:
         )
         pruning.ensure_limits(policy)
         space = self._place.find()
-        going = self._store.read(lambda tx: pruning.preview(tx, space, policy), space)
+        going = self._store.read(lambda tx: pruning.preview(tx, space, policy, self._settings.half_lives), space)
         if not dry_run and going.ids:
             most = self._settings.max_jobs
             add = partial(jobs.add, space=space, kind=pruning.KIND, payload=policy.plain(), most=most)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from commonplace import times
 from commonplace.core import Core
@@ -17,6 +17,7 @@ from commonplace.store.conditions import Selection, compile_where
 from commonplace.values import Forgotten, Job, Json, Kind
 
 KIND = "prune"
+HalfLives: TypeAlias = Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,9 +54,9 @@ def ensure_limits(policy: Policy) -> None:
         raise InvalidInput("say what may go: older_than, weaker_than or keep")
 
 
-def preview(tx: Tx, space: int, policy: Policy) -> Forgotten:
+def preview(tx: Tx, space: int, policy: Policy, half_lives: HalfLives) -> Forgotten:
     """What a policy would let go of, now."""
-    ids = with_derived(tx, space, tuple(_chosen(tx, space, policy, times.now())))
+    ids = with_derived(tx, space, tuple(_chosen(tx, space, policy, half_lives, times.now())))
     return Forgotten(ids=ids, memories=len(ids), entries=0, files=0, messages=0)
 
 
@@ -65,7 +66,7 @@ def run(core: Core, space: int, job: Job, token: str) -> list[Any] | None:
     def work(tx: Tx) -> list[Any] | None:
         if not jobs.is_owned(tx, space, job.number, token):
             return None
-        gone = preview(tx, space, of(job.payload))
+        gone = preview(tx, space, of(job.payload), core.settings.half_lives)
         if gone.ids:
             memories.forget(tx, space, gone.ids)
         jobs.finish(tx, space, job.number)
@@ -76,9 +77,9 @@ def run(core: Core, space: int, job: Job, token: str) -> list[Any] | None:
     return done
 
 
-def _chosen(tx: Tx, space: int, policy: Policy, now: int) -> list[str]:
+def _chosen(tx: Tx, space: int, policy: Policy, half_lives: HalfLives, now: int) -> list[str]:
     where = compile_where(tx.dialect, space, Selection(kinds=policy.kinds, tags=policy.tags, superseded=True), now=now)
-    found = [(_vigour(row, now), row) for row in memories.lives(tx, where)]
+    found = [(_vigour(row, half_lives, now), row) for row in memories.lives(tx, where)]
     going = {row[0] for vigour, row in found if _is_due(vigour, row, policy, now)}
     if policy.keep is not None:
         staying = sorted(((vigour, row[2], row[0]) for vigour, row in found if row[0] not in going), reverse=True)
@@ -92,10 +93,10 @@ def _is_due(vigour: float, row: Row, policy: Policy, now: int) -> bool:
     return policy.weaker_than is not None and vigour < policy.weaker_than
 
 
-def _vigour(row: Row, now: int) -> float:
+def _vigour(row: Row, half_lives: HalfLives, now: int) -> float:
     _, kind, _, importance, used, ignored, wrong, confirmed, _ = row
     strength = weigh.strength(importance, used=used, ignored=ignored, wrong=wrong, confirmed=confirmed)
-    return weigh.freshness(kind, (now - _last(row)) / 1e6) * strength
+    return weigh.freshness((now - _last(row)) / 1e6, half_lives[kind]) * strength
 
 
 def _last(row: Row) -> int:

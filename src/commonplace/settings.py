@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from commonplace.errors import InvalidInput
@@ -10,6 +11,18 @@ from commonplace.errors import InvalidInput
 Durability = Literal["full", "normal"]
 Redact = Literal["secrets", "personal", "nothing"]
 _MOST_CONNECTIONS = 10_000
+
+HALF_LIVES: Mapping[str, float] = {
+    "fact": 730.0,
+    "preference": 730.0,
+    "decision": 730.0,
+    "pattern": 365.0,
+    "insight": 365.0,
+    "failure": 365.0,
+    "note": 180.0,
+    "message": 60.0,
+}
+"""Days after which half of a memory's freshness is gone: what somebody prefers ages slower than what somebody said."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +52,10 @@ class Settings:
     """What is taken out of texts before they are stored: keys, tokens and passwords; `personal` also mail addresses,
     phone and card numbers and the like; `nothing` stores texts as they are."""
 
+    half_lives: Mapping[str, float] = field(default_factory=dict)
+    """Days after which half of a memory's freshness is gone, by kind; what is not named keeps its default
+    (`HALF_LIVES`). Age only orders what is relevant, and tells `prune` what is weak."""
+
     candidates: int = 100
     """How many memories each of the two indexes proposes for a recall."""
 
@@ -61,9 +78,19 @@ class Settings:
             raise InvalidInput(f"redact is 'secrets', 'personal' or 'nothing', not {self.redact!r}")
         for name in self.__slots__:
             value = getattr(self, name)
-            if name not in ("durability", "redact") and (
+            if name not in ("durability", "redact", "half_lives") and (
                 isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0
             ):
                 raise InvalidInput(f"{name} is a number above 0, not {value!r}")
+        object.__setattr__(self, "half_lives", {**HALF_LIVES, **_checked(self.half_lives)})
         if not isinstance(self.pool_size, int) or self.pool_size > _MOST_CONNECTIONS:
             raise InvalidInput(f"pool_size is a whole number up to 10,000, not {self.pool_size!r}")
+
+
+def _checked(half_lives: Mapping[str, float]) -> Mapping[str, float]:
+    for kind, days in half_lives.items():
+        if kind not in HALF_LIVES:
+            raise InvalidInput(f"half_lives has no kind {kind!r}; known: {', '.join(HALF_LIVES)}")
+        if isinstance(days, bool) or not isinstance(days, (int, float)) or not days > 0:
+            raise InvalidInput(f"half_lives are days above 0, not {days!r}")
+    return half_lives

@@ -15,8 +15,10 @@ from commonplace.recall.pack import AVOID, HEADER
 from tests.guard.samples import Saying, sayings
 from tests.guard.test_secrets import ratio
 
-# Least share of instructions that are flagged, most ordinary texts that are.
-FLOORS = {"tuning": (0.98, 0.02), "final": (0.9, 0.05)}
+# Least share of instructions that are flagged, most ordinary texts that are. Both halves were written before the
+# rules; the later texts after them, to be unusual, and they show what flags are worth against someone who avoids
+# the usual words: 5 of 25. What holds against all of them is that recall quotes them, see below.
+FLOORS = {"tuning": (0.98, 0.02), "final": (0.98, 0.02), "later": (0.2, 0.04)}
 FRAGMENTS = (
     "ignore ",
     "all ",
@@ -96,7 +98,7 @@ def test_any_text_is_read(text: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_four_times_the_text_takes_about_four_times_as_long(piece: str) -> None:
-    assert ratio(flags, piece, 10_000) < 12
+    assert ratio(flags, piece, 5_000) < 12
 
 
 def test_recalled_orders_stand_in_one_quoted_line_each(tmp_path: Path) -> None:

@@ -14,10 +14,12 @@ from commonplace.guard.secrets import redact
 from tests.guard.samples import Sample, samples
 
 MARK = re.compile(r"\[redacted: [^\]]*\]")
-HALVES = ("tuning", "final")
+HALVES = ("tuning", "final", "later")
 # Least share of secrets that are gone, least share where exactly the secret is gone, most harmless texts changed.
-# The rules were made with the tuning half in view; the final half was run when they were done.
-FLOORS = {"tuning": (1.0, 1.0, 0.0), "final": (0.93, 0.9, 0.05)}
+# The rules were made with the tuning half in view. When the final half was first run, 161 of its 163 secrets were
+# gone and 3 of its 126 harmless texts changed; but it was written together with the other half, before the rules.
+# The later texts were written after them, to be unusual: at first 12 of the 25 secrets were gone, none changed.
+FLOORS = {"tuning": (0.99, 0.98, 0.0), "final": (0.98, 0.98, 0.01), "later": (0.6, 0.6, 0.0)}
 
 FRAGMENTS = (
     *(
@@ -172,13 +174,19 @@ def test_four_times_the_text_takes_about_four_times_as_long(piece: str) -> None:
     assert ratio(redact, piece) < 12
 
 
-def test_a_megabyte_without_end_is_read() -> None:
-    assert len(redact("password=" + "aB3" * 350_000).text) < 100
+def test_a_value_of_a_megabyte_is_gone_whole() -> None:
+    assert redact("password=" + "aB3" * 350_000).text == "password=[redacted: password]"
 
 
-def ratio(work: Callable[[str], object], piece: str, size: int = 20_000) -> float:
-    """How many times as long the work takes on four times the text: the best of three runs each."""
-    small, large = (min(timed(work, piece * (length // len(piece))) for _ in range(3)) for length in (size, 4 * size))
+@pytest.mark.slow
+def test_a_megabyte_of_beginnings_is_read() -> None:
+    text = "".join(HOSTILE) * (1_000_000 // len("".join(HOSTILE)))
+    assert redact(text).found
+
+
+def ratio(work: Callable[[str], object], piece: str, size: int = 10_000) -> float:
+    """How many times as long the work takes on four times the text: the best of two runs each."""
+    small, large = (min(timed(work, piece * (length // len(piece))) for _ in range(2)) for length in (size, 4 * size))
     return large / max(small, 1e-4)
 
 

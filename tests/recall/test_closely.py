@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timezone
 
 import numpy as np
+import pytest
 
 from commonplace import times
 from commonplace.recall import closely, question, speech
@@ -55,6 +56,19 @@ def test_what_was_said_near_a_named_date_counts_more() -> None:
     near, far = closely.moments(asked, [told("Ada"), told("Ada", at=WINTER)]).tolist()
     assert near == 0 > far
     assert not closely.moments(question.read("What did she do?"), [told("Ada")]).any()
+
+
+def test_what_was_said_in_the_days_that_are_counted_from_now_counts_more_and_the_others_less() -> None:
+    asked = question.read("What did she do last week?", datetime(2023, 5, 16, tzinfo=timezone.utc))
+    near, far = closely.moments(asked, [told("Ada"), told("Ada", at=WINTER)]).tolist()
+    assert near > 0 > far
+    assert near == pytest.approx(-far)
+
+
+def test_days_on_which_nothing_was_said_tell_nothing() -> None:
+    asked = question.read("What did she do last week?", datetime(2026, 5, 16, tzinfo=timezone.utc))
+    assert closely.moments(asked, [told("Ada"), told("Ada", at=WINTER)]).tolist() == pytest.approx([0, 0])
+    assert closely.moments(asked, []).tolist() == []
 
 
 def test_of_two_that_hold_the_words_the_later_one_counts_more() -> None:

@@ -131,3 +131,45 @@ def test_order_by_time_renders_the_oldest_first_and_keeps_the_best() -> None:
     packed = pack([new, old], order="time")
     assert [line.rsplit(" ", 1)[1] for line in lines(packed.text)[1:]] == ['"old"', '"new"']
     assert packed.hits == (new, old)
+
+
+def labels(content: str, said_at: datetime = datetime(2023, 5, 8, tzinfo=timezone.utc)) -> str:
+    """What stands before the quotes."""
+    return lines(render([hit(content, kind="message", source="Ada", said_at=said_at)]))[1].split("] ")[0]
+
+
+@pytest.mark.parametrize(
+    ("content", "shown"),
+    [
+        ("I went there yesterday", "; yesterday = 2023-05-07"),
+        ("It was last week", "; last week = 2023-05-01 to 2023-05-07"),
+        ("We moved last  Year", "; last year = 2022"),
+        ("We move next month", "; next month = 2023-06"),
+        ("Yesterday! I said yesterday", "; yesterday = 2023-05-07"),
+        ("last year, last month, last week, yesterday", "; last year = 2022; last month = 2023-04"),
+    ],
+)
+def test_a_date_that_is_counted_from_the_day_it_was_said_is_worked_out(content: str, shown: str) -> None:
+    assert labels(content) == f"- [2023-05-08, message, Ada{shown}"
+
+
+@pytest.mark.parametrize(
+    "content", ["I am here today", "this month", "on 5 May 2023", "in May", "you may", "x" * 1000 + " yesterday"]
+)
+def test_a_date_that_needs_no_reckoning_is_not_repeated(content: str) -> None:
+    assert labels(content) == "- [2023-05-08, message, Ada"
+
+
+def test_of_a_shortened_text_only_the_dates_that_are_shown_are_worked_out() -> None:
+    packed = pack([hit("We met last week. " + "long " * 500 + "yesterday")], max_tokens=100)
+    assert "last week = " in packed.text
+    assert "yesterday" not in packed.text
+
+
+@given(st.text(alphabet=st.sampled_from('last weekyesterday"]\n[;=,-\\ two ago')))
+def test_the_dates_of_a_text_cannot_leave_the_label(content: str) -> None:
+    _, second = lines(render([hit(f'last week{content}"] two weeks ago')]))
+    label, quoted = second.split("] ", 1)
+    assert json.loads(quoted).startswith("last week")
+    assert label.count("[") == 1
+    assert '"' not in label

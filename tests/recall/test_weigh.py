@@ -1,16 +1,24 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.recall.weigh import HALF_LIVES, OLDEST, STRONGEST, WEAKEST, certainty, recency, score, strength
+from commonplace.errors import InvalidInput
+from commonplace.recall import weigh
+from commonplace.recall.weigh import OLDEST, STRONGEST, WEAKEST, certainty, score, strength
+from commonplace.settings import HALF_LIVES, Settings
 from commonplace.values import KINDS, Kind
 from tests.recall.making import DAY
 
 COUNT = st.integers(0, 10_000)
+
+
+def recency(kind: Kind, age: float) -> float:
+    return weigh.recency(age, HALF_LIVES[kind])
 
 
 def test_every_kind_has_a_half_life() -> None:
@@ -23,7 +31,7 @@ def test_what_is_new_has_full_recency_and_the_future_is_new() -> None:
 
 
 def test_half_of_the_freshness_is_gone_after_the_half_life() -> None:
-    assert recency("note", HALF_LIVES["note"]) == pytest.approx((1 + OLDEST) / 2)
+    assert recency("note", HALF_LIVES["note"] * DAY) == pytest.approx((1 + OLDEST) / 2)
 
 
 @pytest.mark.parametrize("slow", ["preference", "decision", "fact"])
@@ -50,6 +58,20 @@ def test_importance_and_use_strengthen_and_blame_weakens() -> None:
 @given(st.floats(0, 1), COUNT, COUNT, COUNT)
 def test_strength_stays_within_its_bounds(importance: float, used: int, ignored: int, wrong: int) -> None:
     assert WEAKEST <= strength(importance, used=used, ignored=ignored, wrong=wrong) <= STRONGEST
+
+
+def test_what_is_said_again_is_as_good_as_what_is_used() -> None:
+    assert strength(0.5, confirmed=3) == strength(0.5, used=3)
+
+
+@pytest.mark.parametrize("half_lives", [{"rumour": 3.0}, {"note": 0}, {"note": "long"}])
+def test_a_half_life_that_makes_no_sense_is_refused(half_lives: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput, match="half_lives"):
+        Settings(half_lives=half_lives)
+
+
+def test_one_half_life_may_be_changed_alone() -> None:
+    assert Settings(half_lives={"note": 3}).half_lives == {**HALF_LIVES, "note": 3}
 
 
 def scored(evidence: float, recency: float, strength: float = 1.0) -> float:

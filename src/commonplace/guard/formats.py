@@ -70,7 +70,7 @@ _RANDOM = (
     ("model service key", _MODELS.replace("|", " "), rf"(?:{_MODELS}){_S}{{24,}}"),
     ("service token", _SERVICES.replace("|", " "), rf"(?:{_SERVICES}){_S}{{20,}}"),
     # The habit of many makers.
-    ("service token", "_", rf"[a-z]{{2,12}}_(?:live|test|prod|pat|sk|key|secret|token|api)_{_A}{{20,}}"),
+    ("service token", "_", rf"(?!pk_)[a-z]{{2,12}}_(?:live|test|prod|pat|sk|key|secret|token|api)_{_A}{{20,}}"),
 )
 
 # Known by what stands before them; the secret is the group.

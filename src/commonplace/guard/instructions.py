@@ -27,6 +27,7 @@ _WRITTEN = {
         |^\s{0,4}\[(?:system|assistant|developer|admin)\]|={3,}\s?system\smessage|^`{3}\s?system\b
         |</?(?:system|instructions?|important|developer|assistant|function_calls|invoke|tool_call|tool_use|antml[^>]{0,40})[\s>]
         |</(?:context|notes|data|user|document|documents|memory|memories|untrusted|input|quote)>
+        |</?\w{0,20}_?(?:instructions?|system_prompt)>|\{\{[\#/]?(?:system|assistant)\b|\bbegin\ssystem\sprompt\b
         |"role"\s?:\s?"(?:system|assistant|developer|tool)"
         |\bend\sof\s(?:user\s|the\s)?(?:data|context|input|document|prompt|notes|memory)\b\s?(?:\.|-{2,}|={2,}|$)
         |\bSYSTEM\sOVERRIDE\b""",

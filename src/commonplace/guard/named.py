@@ -15,10 +15,10 @@ _NAME = re.compile(
         |hasło|парол[ья]|密码|密碼|パスワード|비밀번호
         |storepass|keypass|bindpw|requirepass|masterauth|community\ string)
     |(?P<short>(?<![a-z])(?:pass|pw|clave)(?![a-z]))
-    |(?P<pin>(?<![a-z])pin(?:[ ](?:code|number))?(?![a-z]))
+    |(?P<pin>(?<![a-z])(?:pin(?:[ ](?:code|number))?|(?:door|alarm|access|unlock|gate|entry)[ _-]code)(?![a-z]))
     |(?P<key>(?:api|access|secret|sign(?:ing)?|encrypt(?:ion)?|private|storage|account|auth|admin|app|master|client
         |deploy|service|webhook|session|consumer|cipher|hmac)[-_. ]?key(?!s\b)
-        |secret(?!s\b)|token(?!s\b|iz)|(?<![a-z])auth(?![a-z])|credential(?!s\b))""",
+        |(?:t?otp|2fa|mfa)[-_. ]?seed|secret(?!s\b)|token(?!s\b|iz)|(?<![a-z])auth(?![a-z])|credential(?!s\b))""",
     re.IGNORECASE | re.VERBOSE,
 )
 _MORE_NAME = re.compile(r"[A-Za-z0-9_.-]{0,40}")
@@ -37,24 +37,31 @@ _ABOUT = frozenset(
 _ABOUT_BEFORE = frozenset("bos confirm eos forgot hash mask max min num pad public sep".split())
 
 _CLOSING = r"[\"'`*_\]\\)]{0,4}"
-_OPENING = r"[*_ \t]{0,8}(?:[bBfFrRuU]{1,2}(?=[\"']))?"
+_OPENING = r"[*_ \t]{0,8}(?:[bBfFrRuU]{1,2}(?=[\"'])|!!?\w{1,20}[ ])?"
 _ASSIGNED = re.compile(
     rf"{_CLOSING}[ \t]{{0,8}}(?::[ ]?[A-Za-z]\w{{0,20}}[?!]?[ ]?=(?!=)|:=|=>|->|→|=(?![=~])|:(?![:=])|：)"
     rf"(?:[ \t]{{0,4}}[|>][-+]?\n\s{{0,20}})?{_OPENING}"
 )
 _FLAGGED = re.compile(r"[ ]")
 _LISTED = re.compile(
-    rf"[\"'`],[ ]?(?=[\"'`])|{_CLOSING}[ ]?(?:\|\|?|\?\?)[ ]?|>|[\"'][ ]value=|[ ]?[—–][ ]?|[ ]?[是は은는][ ]?"
-    rf"|\n[ ]{{0,20}}value:[ ]|:[ ]\w{{1,30}}[ ]?(?:→|->)[ ]?"
+    rf"[\"'`],[ ]?(?=[\"'`])|{_CLOSING}[ ]?(?:\|\|?|\?\?)[ ]?|>(?=[^<>\n]{{1,200}}</)|[\"'][ ]value="
+    rf"|[ ]?[—–][ ]?|[ ]?[是は은는][ ]?|\n[ ]{{0,20}}value:[ ]|:[ ]\w{{1,30}}[ ]?(?:→|->)[ ]?"
 )
+_IT_IS = re.compile(r"[^\n.=!?]{0,60}?\bit(?:['’]s|\s(?:is|was))\s(?:now\s)?")
 _FROM = re.compile(r"[ ]from[ ]")
 _TO = re.compile(r"[ ](?:to|→|->)[ ]")
-_MIDDLE = r"(?:\s?\([^()\n]{1,40}\)|\s(?:for|of|on|to|at|in|from|I|we|they|you|she|he)\b[^\n.;:=!?]{1,60}?)?"
+_OF = r"for|of|on|to|at|in|from|I|we|they|you|she|he"
+_OF += r"|für|fürs|vom|von|zum|zur|du|de|des|pour|del|della|do|da|para|от|для|к"
+_MIDDLE = rf"(?:\s?\([^()\n]{{1,40}}\)|\s(?:{_OF})\b[^\n.;:=!?]{{1,60}}?)?"
 _VERB = (
     r"(?:(?:is|was|are|will be|used to be|remains|stays|has been|got)?\s?(?:set|changed|reset|updated) to"
     r"|is|was|are|were|will be|used to be|remains|ist|war|lautet|est|es|era|é|è|to)"
 )
-_SAID_TO_BE = re.compile(rf"{_CLOSING}{_MIDDLE}\s{_VERB}\s(?:(?:now|still|currently|simply|just|again)\s|:\s?)?")
+_SAID_TO_BE = re.compile(
+    rf"{_CLOSING}{_MIDDLE}(?:\s{_VERB}|\s?[=:])\s(?:(?:now|still|currently|simply|just|again)\s|:\s?)?"
+)
+_EXPANDED = re.compile(r"\$\{\w{0,40}$")
+_LIST_BEFORE = re.compile(r"(?:[,/]|\b(?:user|login|as)\s\S{1,20})\s$")
 _BESIDE = re.compile(r"[ \t]{1,3}")
 
 _VALUE = re.compile(
@@ -64,7 +71,7 @@ _VALUE = re.compile(
     re.VERBOSE,
 )
 _REST = re.compile(r"[^\s\"'`<>,;|“”]*")
-_NEXT_FIELD = re.compile(r"&(?=[\w.-]{1,40}=)")
+_NEXT_FIELD = re.compile(r"&(?=[\w.-]{1,40}=)|@(?=[\w-]{1,60}(?:\.[\w-]{1,60}){1,5}[/:])")
 _PAIRS = {")": "(", "]": "[", "}": "{"}
 _PHRASE = re.compile(r"[a-z]{2,12}(?: [a-z]{2,12}){2,23}(?=[.,;!]?(?:\s*$|\s*\n|\s[A-Z(]))")
 _ENDED = re.compile(r"[.!]?\s*(?:$|\n)|[.!;,]\s|\s?[,;)}\]&|#<\"'\n]|\s[\w.]{1,30}\s?=|\s#")
@@ -83,7 +90,7 @@ _JUDGED = 256
 _HINTS = (
     "pass phrase mnemonic pwd pw kennwort mot contrase senha wachtwoord hasło парол 密 パスワード 비밀번호 auth string"
 )
-_HINTS += " clave pin key secret token credential"
+_HINTS += " clave pin code otp 2fa mfa key secret token credential"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,12 +123,12 @@ def _after(text: str, name: re.Match[str]) -> Iterator[Secret]:
     more = _MORE_NAME.match(text, name.end())
     end = more.end() if more else name.end()
     before = text[max(name.start() - 40, 0) : name.start()]
-    if _is_about(text[name.end() : end], before):
+    if _EXPANDED.search(before) or _is_about(text[name.end() : end], before):
         return
     # A dot or dash after a name may as well end a sentence or begin the next field.
     end -= len(text[name.end() : end]) - len(text[name.end() : end].rstrip(".-"))
     value = _phrase(text, end) if name["phrase"] else None
-    value = value or _value(text, end, name, flag=_flagged(before))
+    value = value or _value(text, end, name, before)
     if value is None:
         return
     kind = _kind(name)
@@ -155,9 +162,9 @@ def _kind(name: re.Match[str]) -> str:
     return "password"
 
 
-def _value(text: str, end: int, name: re.Match[str], *, flag: bool) -> _Value | None:
+def _value(text: str, end: int, name: re.Match[str], before: str) -> _Value | None:
     """Read the value in the first of the ways in which one can follow a name, if it looks like one."""
-    for connection, accepts in _ways(name, flag):
+    for connection, accepts in _ways(name, before):
         joined = connection.match(text, end)
         value = _read(text, joined.end()) if joined else None
         if value and accepts(value) and not stands_in(value.text):
@@ -165,22 +172,23 @@ def _value(text: str, end: int, name: re.Match[str], *, flag: bool) -> _Value | 
     return None
 
 
-def _ways(name: re.Match[str], flag: bool) -> Iterator[tuple[re.Pattern[str], _Accepts]]:
+def _ways(name: re.Match[str], before: str) -> Iterator[tuple[re.Pattern[str], _Accepts]]:
     if name["pin"]:
         yield from ((_ASSIGNED, _digits), (_SAID_TO_BE, _digits))
         return
     if name["key"]:
-        yield from ((each, _random) for each in (_ASSIGNED, _LISTED, _SAID_TO_BE))
-        yield _BESIDE, _random if flag else _long_random
+        yield from ((each, _random) for each in (_ASSIGNED, _LISTED, _SAID_TO_BE, _IT_IS))
+        yield _BESIDE, _random if _flagged(before) else _long_random
         return
-    strict = bool(name["short"])
+    strict, flag = bool(name["short"]), _flagged(before)
     yield _ASSIGNED, _chosen if strict else _assigned
     if flag:
         yield _FLAGGED, _assigned
     yield from ((_LISTED, _chosen), (_FROM, _chosen), (_SAID_TO_BE, _chosen if strict else _said))
-    # "Pass X" is a verb as often as a noun.
-    if not strict:
+    # "Pass X" is a verb as often as a noun; after a comma it follows a user's name.
+    if not strict or _LIST_BEFORE.search(before):
         yield _BESIDE, _beside
+    yield _IT_IS, _chosen
 
 
 def _random(value: _Value) -> bool:
@@ -226,7 +234,8 @@ def _phrase(text: str, end: int) -> _Value | None:
     """Read the several words of a passphrase that stand without quotes."""
     joined = _ASSIGNED.match(text, end) or _SAID_TO_BE.match(text, end)
     words = _PHRASE.match(text, joined.end()) if joined else None
-    if words is None or not _SENTENCE.isdisjoint(words[0].split()) or is_said(words[0].split()[0]):
+    # One such word is in "correct horse battery staple", too.
+    if words is None or not _SENTENCE.isdisjoint(words[0].split()) or sum(map(is_said, words[0].split())) > 1:
         return None
     return _Value(words[0], words.start(), words.end(), quoted=False, ended=True)
 

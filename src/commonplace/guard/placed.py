@@ -42,9 +42,11 @@ _OPTIONS = r"(?:[^\S\n]+[^\s|;&]{1,60}){0,8}?"
 _LOGIN = r"sshpass|docker login|podman login|twine upload|az login|helm registry login"
 _TO_READER = r"(?:sudo -S|[^|\n]{1,80}--password-stdin)"
 _PAIR = r"(?i:\b(?:login|credentials?|creds|accounts?))(?: (?:is|are)|:) {0,2}[\w.@-]{1,60} ?/ ?"
+_NETWORK = r"(?i:\b(?:wi-?fi|wlan)\b)[^\n]{0,40}?(?:/|,? (?:key|code)(?: is|:)?) {0,2}"
 
 _PLACES = (
     _place("password", "://", r"://[^\s/:@\"'<>]{0,80}:([^\s/\"'<>]{1,200})@(?=[\w\[])"),
+    _place("key", "key=", r"[?&]key=([A-Za-z0-9_-]{16,200})", is_random),
     _place("token", "://", r"://([A-Za-z0-9_-]{20,200})(?::[^\s/@]{0,40})?@(?=[\w\[])", _long),
     _place(
         "authorization",
@@ -61,6 +63,11 @@ _PLACES = (
     _place("password", "redis-cli", rf"\bredis-cli{_OPTIONS} -a {_Q}({_SHORT})"),
     _place("password", "htpasswd", rf"\bhtpasswd -\w{{0,5}}b\w{{0,5}} \S{{1,100}} \S{{1,60}} {_Q}({_SHORT})"),
     _place("password", "zip", rf"\b(?:un)?zip{_OPTIONS} -P {_Q}({_SHORT})"),
+    _place("password", "auth=", r"\bauth=\(\s?[\"'][^\"'\n]{1,60}[\"'],\s?[\"']([^\"'\n]{1,200})[\"']"),
+    _place("password", "[wW][iI]-?[fF][iI]|WLAN|wlan", rf"{_NETWORK}([^\s\"'|;,<>]{{4,100}})", is_mixed),
+    _place("password", "[bB]asic auth", rf"\b[bB]asic auth(?: is|:)? [\w.-]{{1,40}}:({_SHORT})", is_mixed),
+    _place("passphrase", "ssh-keygen", r"\bssh-keygen\b[^\n]{0,100} -N [\"']([^\"'\n]{1,200})[\"']"),
+    _place("password", "openssl", rf"\bopenssl{_OPTIONS} -k {_Q}({_SHORT})"),
     _place("password", "pass:", rf"-pass(?:in|out)? pass:({_SHORT})"),
     _place("password", "echo|printf", rf"\b(?:echo|printf)(?: -\w)? {_Q}([^\s\"'|]{{3,100}}){_Q} ?\| ?{_TO_READER}"),
     _place(

@@ -30,7 +30,7 @@ _NAMED_MODEL = (
 )
 _ANSWERS = r"(?:answers?|repl(?:y|ies)|responses?|messages?|outputs?)"
 _SAY = r"(?:say|tell|respond|reply|answer|claim|deny|state|pretend|insist)"
-_HIDE = r"(?:tell|telling|inform|informing|mention|mentioning|reveal|notify|notifying|alert|show|disclose|say|let|ask)"
+_HIDE = r"(?:tell|telling|inform|informing|mention|mentioning|reveal|notify|notifying|alert|disclose|say)"
 _DATA = (
     r"(?:conversation|chat|prompt|secrets?|credentials?|(?:api )?keys?|passwords?|tokens?|messages?"
     r"|context|memor(?:y|ies)"
@@ -40,6 +40,11 @@ _DATA = (
 _GUARDS = r"(?:protocols?|checks?|measures?|protections?|mechanisms?|guidelines?|polic(?:y|ies)|filters?|constraints?)"
 
 OVERRIDE = (
+    (
+        r"\byour (?:earlier |previous |prior |current |old |new )?(?:guidance|instructions|rules|orders) (?:is"
+        r"|are|comes?) (?:obsolete|from)"
+    ),
+    r"\bthe only rule (?:now|is)\b|\b(?:drop|leave|stop) whatever you\b|\bdisregard what(?:ever)? (?:the user|you)\b",
     r"\b(?:ignore|disregard|forget)(?: all)?(?: the)? instructions?\b",
     (
         rf"\b(?:ignore|disregard|bypass|override|disable)(?: all| the| any| your)? (?:safety|security|ethical"
@@ -47,7 +52,7 @@ OVERRIDE = (
     ),
     r"\boverride security\b|\b(?:ignore|forget) (?:ethics|everything,)",
     rf"\b{_DROP}\b[^.!?]{{0,40}}\b{_WHOSE}\b[^.!?]{{0,30}}\b{_RULES}\b",
-    rf"\b{_DROP}\b[^.!?]{{0,20}}\b{_RULES} (?:above|before|given|you (?:got|were|have|received))",
+    rf"\b{_DROP}\b[^.!?]{{0,20}}\b{_RULES} (?:above|before(?: this|[.,]|$)|given|you (?:got|were|have|received))",
     rf"\b{_DROP} (?:everything|anything|all) (?:above|before|you|i|we|that|prior|said|previously)",
     rf"\b{_DROP}(?: all)?(?: of)? the above\b",
     (
@@ -98,6 +103,8 @@ PERSONA = (
     r"\b(?:answer|respond) without filters\b",
 )
 STANDING_ORDER = (
+    r"\bwhen(?:ever)? asked\b[^.]{0,40}, (?:say|answer|claim|reply|respond|deny|state)\b|\bclaim ignorance\b",
+    r"\bin your next (?:message|reply|response|answer)\b|\brespond [\"“'].{1,40}[\"”'] to (?:any|every|all)\b",
     (
         r"\bfrom (?:now|here|this (?:point|moment|day)|today)(?: on| onwards?| forward)?,? "
         r"(?:you|always|never|only|every|treat|reply|replies|respond|answer|speak|call me)\b"
@@ -123,10 +130,18 @@ STANDING_ORDER = (
 )
 SECRECY = (
     (
+        r"\bwithout mentioning (?:it|this)\b|\bdo(?: not|n't) report (?:it|this)\b"
+        r"|\bgrant\b.{0,20}\bwithout (?:verif|check|ask)"
+    ),
+    (
+        r"\b(?:do not|don't|never) let the (?:user|human)s? (?:see|know|notice)|\b(?:user"
+        r"|human) must not see (?:this|it)\b"
+    ),
+    (
         rf"\b(?:do not|don't|never|must not|without)\b[^.]{{0,15}}\b{_HIDE}\b[^.]{{0,30}}\b(?:the "
         rf"|any )?(?:user|human)s?\b(?! (?:id|name))"
     ),
-    r"\b(?:user|human)s? (?:must|should|may|shall) (?:not|never) (?:know|see|notice|learn|find out)",
+    r"\b(?:user|human)s? (?:must|should|may|shall) (?:not|never) (?:know about|notice|learn of|find out)",
     r"\b(?:hide|keep|conceal|hidden)\b[^.]{0,20}\bfrom the (?:user|human)\b",
     r"\b(?:user|human) (?:does not|doesn't|won't|will not) notice\b|\bsay nothing to the (?:user|human)\b",
     (
@@ -142,15 +157,17 @@ SECRECY = (
 TOOL_CALL = (
     r"\b(?:call|invoke|trigger|run|execute) (?:the )?(?:tool|function|command) [`\"']?[a-z]\w*(?:_\w+|\()",
     (
-        r"\b(?:call|use|invoke|trigger) (?:the|your) (?:\w+_\w+|shell|terminal|browser|e-?mail|memory|search"
-        r"|web|file|http|code"
+        r"\b(?:call|use|invoke|trigger) (?:the|your) (?:\w+_\w+|shell|terminal|browser|e-?mail|memory|http"
         r"|bash|python|\w+ ?search) (?:tool|function|plugin)\b"
     ),
     r"\byou (?:should|must|will|need to) (?:now )?(?:call|invoke|use) (?:the )?[\w-]+ (?:tool|function)",
     r"(?:^|[.!?:;,] |\b(?:and|then|to|must|now|please|first) )call [`\"']?\w+_\w+|\b(?:make|issue) a tool call\b",
     r"\b(?:first|now) execute: ?\w+\(|\b(?:to|must|then) execute this (?:command|query)\b",
     r"\byou must (?:first|immediately|now) (?:navigate|connect|execute|visit|access|run|send|download|open|call)\b",
-    r"\b(?:run|execute) (?:the following|this) (?:shell |bash )?(?:command|script|code)\b",
+    (
+        r"\b(?:run|execute) (?:the following|this) (?:shell |bash )?(?:command|script|code)(?: immediately"
+        r"| now| for me|:)"
+    ),
     r"\b(?:run|execute) the (?:script|command|code) below\b",
     r"\b(?:run|execute|type)\b.{0,25}\brm -rf [~/](?: |$|[`.])",
     r"\b(?:immediately|now|first|silently) (?:call|invoke|execute|run) [`\"']?\w+(?:\(|`)",
@@ -160,6 +177,11 @@ TOOL_CALL = (
     ),
 )
 EXFILTRATION = (
+    r"\b(?:send|post|forward|upload|submit)\b.{0,60}?(?:\.env\b|\baddress(?:es)?\b|\bsource code\b).{0,40}?https?://",
+    (
+        r"\b(?:print|show|dump|output|list) (?:all |the |your )?(?:environment variables|env vars|credentials"
+        r"|tokens? list)\b.{0,30}\byour\b"
+    ),
     (
         r"\b(?:send|post|forward|upload|e-?mail|leak|transmit|copy|submit|append|include|share|deliver"
         r"|paste)\b.{0,60}?"
@@ -205,6 +227,12 @@ ENCODED = (
     ),
 )
 ADDRESSED = (
+    r"\b(?:assistant|ai|model|llm|agent|anyone|whoever)s? (?:reading|processing|summari[sz]ing) (?:this|these)\b",
+    (
+        r"(?:^|[.!?] )(?:assistant|model|ai),? (?:must|should|shall|drop|stop|ignore)\b"
+        r"|\bas an ai,? you (?:should|must|will)\b"
+    ),
+    r"\bif this (?:text|note|message) is in your\b|\bin your context (?:window)?,",
     (
         r"\bwhen(?:ever)? (?:you|an? (?:ai|llm|model|agent|assistant)) (?:reads?|sees?|process(?:es)?"
         r"|encounters?|finds?|summari[sz]es?) "
@@ -236,6 +264,11 @@ ADDRESSED = (
     r"\byour task has changed\b|\bprocessing this (?:document|text|page)\b|\bwhen summari[sz]ing,",
 )
 AUTHORITY = (
+    (
+        r"\btreat (?:all|any|every|further|the)\b[^.]{0,40} as (?:if )?(?:it came "
+        r"|coming )?(?:from )?(?:the )?(?:developer|system|admin)"
+    ),
+    r"\bi am the new (?:system )?(?:administrator|admin|developer|operator)\b",
     rf"\b(?:update|warning|notice|directive|command|orders?) for (?:all |the )?{_NAMED_MODEL}\b",
     r"\b(?:ai )?agent (?:directive|command|instruction)s?:|\bai (?:browsing )?agents\b.{0,5}(?:must|:|this)",
     r"\bsystem notice: (?:before|you)|\bfor ai (?:browsing )?(?:agents|systems|assistants):",
@@ -257,6 +290,7 @@ AUTHORITY = (
     r"\byou can do anything and\b|\bapprove (?:every|all) (?:pull )?requests?\b",
 )
 MEMORY = (
+    r"\b(?:erase|wipe|delete|purge|forget) (?:all |every |any |your )(?:memor(?:y|ies)|notes) (?:about|of|on)\b",
     (
         r"\b(?:save|store|add|write|commit|put)\b[^.]{0,15}\b(?:to|in|into) (?:your )(?:long-?term |permanent "
         r"|core )?memor"
@@ -266,6 +300,15 @@ MEMORY = (
     r"\bremember forever\b|\bremember that you (?:must|always|should|are)\b",
 )
 OTHER_LANGUAGES = (
+    r"\bvergiss deine\b|\bsystemprompt\b.{0,20}\b(?:zeigen|ausgeben)|\b(?:zeig|zeige) mir den system-?prompt",
+    (
+        r"\b(?:oubli|ignor)\w*\b.{0,20}\b(?:consignes|règles)\b|\b(?:répète|affiche"
+        r"|révèle)\b.{0,25}\btes (?:instructions|consignes|règles)"
+    ),
+    (
+        r"\b(?:repite|muestra|revela|repita|mostre|revele)\b.{0,25}\b(?:tus|suas|seu) (?:instrucciones"
+        r"|instruções|reglas|prompt)"
+    ),
     r"\bignorier\w*\b.{0,30}\b(?:vorherig|bisherig|vorangegangen|obig|früher)\w* (?:anweisung|regel|instruktion)",
     r"\bvergiss\b.{0,30}\b(?:dir|du|deine)\b|\bdu bist (?:jetzt|nun|ab jetzt) ein|\bab (?:jetzt|sofort) antworte",
     r"\b(?:sag|sage|verrate|erzähle?) (?:dem|der) (?:benutzer|nutzer|anwender)\w* (?:nichts|nicht)",

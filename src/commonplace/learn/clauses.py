@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from commonplace.learn import words
+from commonplace.learn.regex import compiled
 from commonplace.learn.segment import Span
 
 _WORD = re.compile(r"[^\W_](?:[\w'’./:@%+-]*[\w'’%+])?")
-_JOINT = re.compile(
+_JOINT = compiled(
     r"\s*(?:(?P<mark>[,;:]|[-–—]+(?=\s)|—)\s*)?"
-    r"(?:(?P<word>\b(?:and|but|so|plus|also|&|while|whereas|though|although|tho|except)\b)\s+(?:then |also |btw |now )?)?",
+    r"""(?:(?P<word>\b(?:and|but|so|plus|also|&|while|whereas|though|although|tho|except)\b)\s+(?:then_|also_|btw_
+        |now_)?)?""",
     re.IGNORECASE,
 )
 _PLACES = re.compile(r"[,;:]\s|\s[-–—]+\s|—|\s(?:and|but|so|plus|&|while|whereas)\s", re.IGNORECASE)
-_SUBORDINATE = re.compile(
-    r"(?:if|when|whenever|once|after|before|while|since(?! then)|because|as|until(?! then)|unless|although|though|given|for|in|on|at|with"
-    r"|following|during|due|from|to|by|without|instead|every time|now that|starting)\b",
+_SUBORDINATE = compiled(
+    r"""(?:if|when|whenever|once|after|before|while|since(?!_then)|because|as|until(?!_then)|unless|although|though
+        |given|for|in|on|at|with"""
+    r"|following|during|due|from|to|by|without|instead|every_time|now_that|starting)\b",
     re.IGNORECASE,
 )
 _IMPERATIVE = re.compile(
@@ -27,26 +31,33 @@ _IMPERATIVE = re.compile(
 _BINDERS = frozenset(
     "that which who whom whose where if when because since to as than like without while until".split()
 )
+_AFTER_NOUNS = frozenset("above over under below with from of in on at for without between".split())
 _BEFORE_NOUNS = frozenset(
     "the a an my our your his her their this that to and or of in on at for with no any some".split()
 )
-_ADVERBIAL = re.compile(
-    r"(?:(?:until|since|from|by) then|after that|for now|meanwhile|then|now|today|(?:yes|no)(?=,? (?:i|we|it|he|she|they)\b))\b,? "
-)
+_ADVERBIAL = compiled(r"""
+    (?:(?:until|since|from|by)_then|after_that|for_now|meanwhile|then|now|today|(?:yes|no)(?=,?_(?:i|we|it|he|she
+    |they)\b))\b,?_""")
 _CONTRACTED = re.compile(r"(?:i|we|he|she|they|it)(?:['’](?:m|s|re|ve|ll|d))\s", re.IGNORECASE)
-_CARELESS = re.compile(
-    r"\b(?:im|ive|id(?= (?:rather|like|love|prefer|say))|dont|cant|wont|didnt|doesnt|isnt|arent|wasnt|werent|couldnt|wouldnt"
+_CARELESS = compiled(
+    r"""\b(?:im|ive|id(?=_(?:rather|like|love|prefer|say))|dont|cant|wont|didnt|doesnt|isnt|arent|wasnt|werent|couldnt
+        |wouldnt"""
     r"|shouldnt|havent|hasnt|youre|theyre|thats|weve|hes|shes)\b",
     re.IGNORECASE,
 )
 _BEFORE_VERBS = frozenset("never always only just".split())
-_LEFT_OUT = re.compile(
-    r"(?:just |finally |recently |already |also |never |always )*(?:(?P<ing>going|moving|switching|sticking|staying|using|dropping|keeping|planning|heading|flying|leaving|taking"
-    r"|starting|learning|working|targeting|migrating|travell?ing|meeting|seeing|visiting|replacing|cancell?ing)\s"
-    r"|(?P<past>tried|went|decided|chose|picked|gave|bought|moved|found|learn(?:ed|t)|switched|ended|got|met|lost|spent"
-    r"|rolled|settled|opted|used|discovered|noticed|finished|started|quit|joined|signed|booked|had|made|wasted|broke)\s"
-    r"|(?P<base>will|won't|gonna|can't stand|love|hate|prefer|like|dislike|enjoy|need|want|live|work|don't (?:like|eat|drink|want))\s"
-    r"|(?P<been>been )|(?P<not>not (?:a (?:big |huge )?fan|into|keen)|allergic|big fan|huge fan|more of a|happy with|based in)\b)",
+_LEFT_OUT = compiled(
+    r"""(?:just_|finally_|recently_|already_|also_|never_|always_)*(?:(?P<ing>(?:not_)?(?:doing|going|moving|switching|sticking|staying
+        |using|dropping|keeping|planning|heading|flying|leaving|taking"""
+    r"|starting|learning|working|targeting|migrating|travell?ing|seeing|visiting|replacing|cancell?ing|buying|selling|renewing|killing|skipping|hiring|closing))\s"
+    r"|(?P<past>tried|kept|let|went|decided|chose|picked|gave|bought|moved|found|learn(?:ed|t)|switched|ended|got|met|lost|spent"
+    r"""|rolled|settled|opted|used|discovered|noticed|finished|started|quit|joined|signed|booked|had|made|wasted|broke
+        |cancell?ed|dropped|replaced|deleted|sold|hired|ran|rejected|approved|adopted|upgraded|wrote|built|grew|tested
+        |agreed|bumped|pinned|turned|overwrote|tripped|changed_my|attempted)\s"""
+    r"""|(?P<base>will|won't|gonna|can't_stand|love|hate|prefer|like|dislike|enjoy|need|want|live|work|don't_(?:like
+        |eat|drink|want))\s"""
+    r"""|(?P<been>been_)|(?P<not>not_(?:a_(?:big_|huge_)?fan|into|keen)|allergic|big_fan|huge_fan|more_of_a|happy_with
+        |based_in)\b)""",
     re.IGNORECASE,
 )
 
@@ -86,10 +97,20 @@ def clauses(sentence: Span) -> list[Clause]:
 def clause(text: str, start: int, end: int, joint: str = "") -> Clause:
     """Read one clause."""
     text = _CARELESS.sub(_careful, text.replace("’", "'"))
-    if found := _LEFT_OUT.match(text):
+    if (found := _LEFT_OUT.match(text)) and not (found["ing"] and _is_gerund(text)):
         text = _subject(found) + text[0].lower() + text[1:]
     low = " ".join(text.lower().split())
     return Clause(start, end, text, low, tuple(each.rstrip(".:") for each in _WORD.findall(low)), joint)
+
+
+def _is_gerund(text: str) -> bool:
+    """Tell whether "moving …" is itself a subject: "moving the job to UTC caused double runs"."""
+    for each in _WORD.findall(text.lower())[2:12]:
+        if each in _BINDERS and each != "to":
+            return False
+        if each in words.AUXILIARIES or each in words.PASTS or (each in words.THIRDS and each not in words.NOUNS):
+            return True
+    return False
 
 
 def _careful(found: re.Match[str]) -> str:
@@ -144,6 +165,8 @@ def _whole(left: str, cuts: list[tuple[int, str]]) -> bool:
     if _SUBORDINATE.match(low) and "," not in low:
         return False
     found = _WORD.findall(low)
+    if len(found) > 1 and found[0] in ("i", "we", "they", "you"):
+        return any(each in words.VERBS or words.is_finite(each) for each in found[1:6])
     return len(found) > 1 and any(map(words.is_finite, found[:12]))
 
 
@@ -160,9 +183,9 @@ def _begins(right: str, word: str, mark: str) -> bool:
         return (bool(mark) or word in ("so", "but")) and (
             head not in _BEFORE_VERBS or found[1:2] == [] or found[1] in words.VERBS
         )
-    if (left_out := _LEFT_OUT.match(low)) and not left_out["ing"]:
+    if (left_out := _LEFT_OUT.match(low)) and not (left_out["ing"] or left_out["not"]):
         return bool(mark) or word == "but"
-    return _has_verb(found, mark) or (bool(mark or word) and _plural_verb(found))
+    return _has_verb(found, mark) or (bool(mark or word) and plural_verb(found))
 
 
 def _has_verb(found: list[str], mark: str) -> bool:
@@ -179,8 +202,10 @@ def _has_verb(found: list[str], mark: str) -> bool:
     return False
 
 
-def _plural_verb(found: list[str]) -> bool:
+def plural_verb(found: Sequence[str]) -> bool:
     """Tell whether a plural stands before a verb in its base form: "contracts above 50k land on my desk"."""
+    if words.is_finite(found[0]) and (len(found) < 2 or found[1] not in _AFTER_NOUNS):
+        return False
     for index, each in enumerate(found[1:6], 1):
         if each in words.VERBS and found[index - 1] not in _BEFORE_NOUNS:
             return any(

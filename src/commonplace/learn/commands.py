@@ -6,36 +6,48 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from commonplace.learn.regex import compiled
 from commonplace.learn.segment import Span
 
 _ASKING = (
-    r"(?:(?:so|ok|okay|and|but|also|hey|oh|please|pls|plz|kindly|just|can you|could you|would you|will you|can u|you should|you need to|you can|i need you to|i want you to"
-    r"|i'd like you to|you can|feel free to|go ahead and|make sure (?:you|to)|be sure to|it's important (?:that you|to)|important:|let's|always|do|actually|wait|no|yes|sorry|now|then|assistant|claude|bot)[,:]?\s+)*"
-)
-_REMEMBER = re.compile(
+    r"""(?:(?:so|ok|okay|and|but|also|hey|oh|please|pls|plz|kindly|just|can you|could you|would you|will you|can u
+        |you should|you need to|you can|i need you to|i want you to"""
+    r"""|i'd like you to|you can|feel free to|go ahead and|make sure (?:you|to)|be sure to|it's important (?:that you
+        |to)|important:|let's|always|do|actually|wait|no|yes|sorry|now|then|assistant|bot)[,:]?\s+)*"""
+).replace(" ", r"\s")
+_REMEMBER = compiled(
     _ASKING
-    + r"""(?:
-      remember(?:\s+for\s+(?:me|later|next\s+time))?(?:\s*[:,–—-]+\s*|\s+(?:that|this[:,]|the\s+following[:,]|also)\s+|\s+)(?!(?:when|how|what|who|where|why|if|whether|me|us|you|last|that\s+time|the\s+time|your)\b)
-    | (?:keep|bear)\s+(?:it\s+)?in\s+mind(?:\s*[:,–—-]+\s*|\s+that\s+|\s+)
-    | (?:don'?t|do\s+not|never)\s+(?:ever\s+)?forget(?:\s*[:,–—-]+\s*|\s+that\s+|\s+)(?!(?:it|about\s+it|what|me|to\s+(?:breathe|smile))\b)
-    | (?:(?:please\s+)?(?:note|take\s+note|make\s+(?:a\s+)?note|jot\s+down|write\s+down|mark\s+down|log)(?:\s+(?:down|of\s+this|of\s+the\s+fact|though|also|however|too))*(?:\s*[:,–—]+\s*|\s+that\s+))
-    | (?:save|store|record|file|log|keep|write|jot|memori[sz]e|put|note|commit|add)\s+(?:this|that|it|the\s+following)(?:\s+(?:one|down|on\s+file|in\s+(?:your\s+)?(?:memory|notes|mind)|for\s+(?:later|me|next\s+time|future\s+\w+)|to\s+(?:your\s+)?(?:memory|notes)|somewhere))*\s*[:,–—-]+\s*
-    | (?:add|save|commit|put)\s+(?:this\s+|that\s+)?(?:to|in|into)\s+(?:your\s+|the\s+)?(?:memory|notes)(?:\s*[:,–—-]+\s*|\s+that\s+)
-    | for\s+(?:the\s+record|(?:all\s+)?(?:future|later|next)\s+(?:reference|sessions?|conversations?|chats?|answers?|time)|your\s+(?:information|records|notes|memory)|later(?:\s+reference)?|reference|posterity|next\s+time)\s*[,:–—-]+\s*
-    | (?:you\s+)?(?:should|must|need\s+to)\s+know(?:\s+for\s+[\w\s]{3,30}?)?(?:\s+that\s+|\s*[:,]\s*)
-    | (?:just\s+)?so\s+(?:that\s+)?you\s+(?:know|remember|have\s+it)[,:]?\s+
-    | (?:reminder|psa|n\.?b\.?|important|note\s+to\s+self|memo|to\s+remember|remember)\s*[:!]\s*
-    )""",
-    re.IGNORECASE | re.VERBOSE,
+    + r"""(?:remember(?:\s+for\s+(?:me|later|next\s+time))?(?:\s*[:,–—-]+\s*|\s+(?:that|this[:,]|the\s+following[:,]
+        |also)\s+|\s+)(?!(?:when|how|what|who|where|why|if|whether|me|us|you|last|that\s+time|the\s+time|your)\b)
+        | (?:keep|bear)\s+(?:it\s+)?in\s+mind(?:\s*[:,–—-]+\s*|\s+that\s+|\s+)| (?:don'?t|do\s+not
+        |never)\s+(?:ever\s+)?forget(?:\s*[:,–—-]+\s*|\s+that\s+|\s+)(?!(?:it|about\s+it|what|me|to\s+(?:breathe
+        |smile))\b)| (?:(?:please\s+)?(?:note|take\s+note|make\s+(?:a\s+)?note|jot\s+down|write\s+down|mark\s+down
+        |log)(?:\s+(?:down|of\s+this|of\s+the\s+fact|though|also|however|too))*(?:\s*[:,–—]+\s*|\s+that\s+))| (?:save
+        |store|record|file|log|keep|write|jot|memori[sz]e|put|note|commit|add)\s+(?:this|that|it
+        |the\s+following)(?:\s+(?:one|down|on\s+file|in\s+(?:your\s+)?(?:memory|notes|mind)|for\s+(?:later|me
+        |next\s+time|future\s+\w+)|to\s+(?:your\s+)?(?:memory|notes)|somewhere))*\s*[:,–—-]+\s*| (?:add|save|commit
+        |put)\s+(?:this\s+|that\s+)?(?:to|in|into)\s+(?:your\s+|the\s+)?(?:memory|notes)(?:\s*[:,–—-]+\s*|\s+that\s+)
+        | for\s+(?:the\s+record|(?:all\s+)?(?:future|later|next)\s+(?:reference|sessions?|conversations?|chats?
+        |answers?|time)|your\s+(?:information|records|notes|memory)|later(?:\s+reference)?|reference|posterity
+        |next\s+time)\s*[,:–—-]+\s*| (?:you\s+)?(?:should|must
+        |need\s+to)\s+know(?:\s+for\s+[\w\s]{3,30}?)?(?:\s+that\s+|\s*[:,]\s*)
+        | (?:just\s+)?so\s+(?:that\s+)?you\s+(?:know|remember|have\s+it)[,:]?\s+| (?:keep|hold)\s+(?:on\s+to
+        |track\s+of|a\s+note\s+of)\s+(?:this|that|it|the\s+following)\s*[:,–—-]+\s*| remember\s+(?=the\s+following\b)
+        | (?:reminder|psa|n\.?b\.?|important|note\s+to\s+self|memo|to\s+remember|remember)\s*[:!]\s*)""",
+    re.IGNORECASE,
 )
-_AFTERWARDS = re.compile(
-    r"[\s,.;:!–—-]+(?:and\s+)?(?:please\s+|pls\s+|so\s+)?(?:remember\s+(?:that|this|it)|keep\s+(?:that|this|it)\s+in\s+mind|(?:make\s+a\s+)?note\s+(?:of\s+)?(?:that|this|it)|don'?t\s+forget(?:\s+(?:that|this|it))?|(?:save|store)\s+(?:that|this|it)|write\s+(?:that|this|it)\s+down)"
+_AFTERWARDS = compiled(
+    r"""[\s,.;:!–—-]+(?:and\s+)?(?:please\s+|pls\s+|so\s+)?(?:remember\s+(?:that|this|it)|keep\s+(?:that|this
+        |it)\s+in\s+mind|(?:make\s+a\s+)?note\s+(?:of\s+)?(?:that|this|it)|don'?t\s+forget(?:\s+(?:that|this|it))?
+        |(?:save|store)\s+(?:that|this|it)|write\s+(?:that|this|it)\s+down)"""
     r"(?:\s+(?:please|pls|for\s+(?:me|later|next\s+time|the\s+future)))?[\s.!]*$",
     re.IGNORECASE,
 )
-_ONLY_THAT = re.compile(
+_ONLY_THAT = compiled(
     _ASKING
-    + r"(?:remember|save|store|note|keep(?:\s+track\s+of)?|memori[sz]e|don'?t\s+forget|write|jot|bear|track)\s+(?:that|this|it|those)(?:\s+(?:down|in\s+mind|on\s+file|somewhere|for\s+(?:me|later|next\s+time|future\s+\w+)|please|pls|one|well))*[\s.!]*$",
+    + r"""(?:remember|save|store|note|keep(?:\s+track\s+of)?|memori[sz]e|don'?t\s+forget|write|jot|bear|track)\s+(?:that
+        |this|it|those)(?:\s+(?:down|in\s+mind|on\s+file|somewhere|for\s+(?:me|later|next\s+time|future\s+\w+)|please
+        |pls|one|well))*[\s.!]*$""",
     re.IGNORECASE,
 )
 _TO_DO = re.compile(
@@ -45,58 +57,97 @@ _REMIND = re.compile(_ASKING + r"remind\s+(?:me|us)\s+(?:that|about|of|on|tomorr
 
 _NOTES = r"(?:your\s+|the\s+|my\s+)?(?:memory|memories|notes?|records?|files?|database|history|profile|brain|logs?)"
 _TELLING = r"(?:told|said|mentioned|shared|wrote|gave|discussed|talked|asked|sent)"
-_FORGET = re.compile(
+_FORGET = compiled(
     _ASKING
-    + rf"""(?:
-      (?:unremember|unlearn)\s+
-    | scratch\s+(?=(?:the|my|our|everything)\s)
-    | forget\s+(?:all\s+)?(?!(?:it|about\s+it|that|this|me|to|how|the\s+rest|what\s+i\s+just)\b[\s.!,]*$)(?!to\b|how\b)
-    | (?:disregard|ignore|forget|strike|scratch|scrap|drop|discard|undo)\s+(?=(?:(?:everything|anything|all(?:\s+of)?|what|the\s+(?:thing|bit|part|stuff|things|message|comment|info\w*)s?|(?:that|my|the)\s+(?:last|previous|earlier|first)\s+\w+|that\s+\w+|whatever)\b).*\b(?:about|on|regarding|i\s+{_TELLING}|we\s+{_TELLING}|{_TELLING}|earlier|concerning)\b)
-    | (?:delete|erase|remove|wipe|purge|clear|drop|scrub|discard|get\s+rid\s+of|destroy|lose)\s+(?=.*\b(?:(?:from|in|out\s+of)\s+{_NOTES}|you\s+(?:know|have|remember|stored|saved|hold|keep|kept|noted|wrote)|i\s+{_TELLING}|we\s+{_TELLING}|about\s+me|(?:memory|memories|note|notes|entry|entries|reminder|record|records|info|information|everything|stuff|data|details)\s+(?:about|on|of|regarding|for)\b))
-    | pretend\s+(?:that\s+)?(?:i|we)\s+(?:never|didn'?t|did\s+not|hadn'?t)\s+(?:said|say|mention(?:ed)?|told?|tell|bring|brought|share[d]?|talk(?:ed)?|ask(?:ed)?)(?:\s+(?:you|up|anything|a\s+word))*\s+(?:about\s+|of\s+)?
-    | (?:there's\s+)?(?:no\s+(?:need|reason)|you\s+(?:don'?t|do\s+not)\s+(?:need|have))(?:\s+for\s+you)?\s+to\s+(?:remember|keep|store|save|hold\s+on\s+to|track|retain)\s+
-    | (?:keep|leave)\s+(?=.*\bout\s+of\s+(?:your|the|our)\s+(?:memory|notes?|records?|files?|logs?|history)\b)
-    | take\s+(?=.*\b(?:off|out\s+of|from)\s+(?:your|the|my)\s+(?:memory|notes?|records?|files?|list|profile)\b)
-    | i\s+(?:don'?t|do\s+not|never)\s+want\s+(?:you\s+to\s+(?:remember|keep|store|save|have|hold|record|retain|know)\s+|(?=.*\b(?:stored|saved|kept|remembered|recorded|on\s+(?:file|record))\b))
-    | i(?:'d|\s+would)\s+(?:rather|prefer(?:\s+it)?\s+if|prefer)\s+you\s+(?:didn'?t|did\s+not|not)\s+(?:keep|store|save|remember|record|have|retain|mention|bring\s+up)\s+
-    | off\s+the\s+record\s*[:,–—-]+\s*
-    | (?:don'?t|do\s+not|never|please\s+don'?t|stop)\s+(?:ever\s+)?(?:keep(?:ing)?|stor(?:e|ing)|sav(?:e|ing)|remember(?:ing)?|record(?:ing)?|retain(?:ing)?|log(?:ging)?|hold(?:ing)?\s+on\s+to|memori[sz](?:e|ing)|note|noting|writ(?:e|ing)\s+down|track(?:ing)?|bring(?:ing)?\s+up|mention(?:ing)?)\s+(?=(?:(?:any|all|anything|everything|track)\s+)?(?:of\s+)?(?:my|our|the|what|that|this|any|it|about|anything|his|her|their|[A-Z]))
-    )""",
-    re.IGNORECASE | re.VERBOSE,
-)
-_PASSIVE = re.compile(
-    r"(?P<subject>.+?)\s+(?:must|should|may|can|is|are|does|do|need|needs|has|have)(?:\s+not|n'?t)?\s*(?:never|no\s+longer|to)?\s*(?:to\s+)?(?:be\s+|need\s+to\s+be\s+|go\s+)?"
-    r"(?:(?<=not be )|(?<=n't be )|(?<=never be )|(?<=to be ))(?:stored|kept|saved|remembered|recorded|retained|logged|forgotten|deleted|erased|removed|wiped|noted|written down|held)\b",
+    + rf"""(?:(?:unremember|unlearn)\s+| never\s?mind\s+(?=(?:about|what|the)\b)| scratch\s+(?=(?:the|my|our
+        |everything)\s)| forget\s+(?:all\s+)?(?!(?:it|about\s+it|that|this|me|to|how|the\s+rest
+        |what\s+i\s+just)\b[\s.!,]*$)(?!to\b|how\b)| (?:disregard|ignore|forget|strike|scratch|scrap|drop|discard
+        |undo)\s+(?=(?:(?:everything|anything|all(?:\s+of)?|what|the\s+(?:thing|bit|part|stuff|things|message|comment
+        |info\w*)s?|(?:that|my|the)\s+(?:last|previous|earlier|first)\s+\w+|that\s+\w+|whatever)\b).*\b(?:about|on
+        |regarding|i\s+{_TELLING}|we\s+{_TELLING}|{_TELLING}|earlier|concerning)\b)| (?:delete|erase|remove|wipe|purge
+        |clear|drop|scrub|discard|get\s+rid\s+of|destroy|lose)\s+(?=.*\b(?:(?:from|in|out\s+of)\s+{_NOTES}
+        |you\s+(?:know|have|remember|stored|saved|hold|keep|kept|noted|wrote)|i\s+{_TELLING}|we\s+{_TELLING}
+        |about\s+me|(?:memory|memories|note|notes|entry|entries|reminder|record|records|info|information|everything
+        |stuff|data|details)\s+(?:about|on|of|regarding|for)\b))| pretend\s+(?:that\s+)?(?:i|we)\s+(?:never|didn'?t
+        |did\s+not|hadn'?t)\s+(?:said|say|mention(?:ed)?|told?|tell|bring|brought|share[d]?|talk(?:ed)?
+        |ask(?:ed)?)(?:\s+(?:you|up|anything|a\s+word))*\s+(?:about\s+|of\s+)?| (?:there's\s+)?(?:no\s+(?:need|reason)
+        |you\s+(?:don'?t|do\s+not)\s+(?:need|have))(?:\s+for\s+you)?\s+to\s+(?:remember|keep|store|save|hold\s+on\s+to
+        |track|retain)\s+| (?:keep|leave)\s+(?=.*\bout\s+of\s+(?:your|the|our)\s+(?:memory|notes?|records?|files?
+        |logs?|history)\b)| take\s+(?=.*\b(?:off|out\s+of|from)\s+(?:your|the|my)\s+(?:memory|notes?|records?|files?
+        |list|profile)\b)| i\s+(?:don'?t|do\s+not|never)\s+want\s+(?:you\s+to\s+(?:remember|keep|store|save|have|hold
+        |record|retain|know)\s+|(?=.*\b(?:stored|saved|kept|remembered|recorded|on\s+(?:file|record))\b))| i(?:'d
+        |\s+would)\s+(?:rather|prefer(?:\s+it)?\s+if|prefer)\s+you\s+(?:didn'?t|did\s+not|not)\s+(?:keep|store|save
+        |remember|record|have|retain|mention|bring\s+up)\s+| off\s+the\s+record\s*[:,–—-]+\s*| (?:don'?t|do\s+not
+        |never|please\s+don'?t|stop)\s+(?:ever\s+)?(?:keep(?:ing)?|stor(?:e|ing)|sav(?:e|ing)|remember(?:ing)?
+        |record(?:ing)?|retain(?:ing)?|log(?:ging)?|hold(?:ing)?\s+on\s+to|memori[sz](?:e|ing)|note|noting|writ(?:e
+        |ing)\s+down|track(?:ing)?|bring(?:ing)?\s+up|mention(?:ing)?)\s+(?=(?:(?:any|all|anything|everything
+        |track)\s+)?(?:of\s+)?(?:my|our|the|what|that|this|any|it|about|anything|his|her|their|(?-i:[A-Z]))))""",
     re.IGNORECASE,
 )
-_CAN_GO = re.compile(
-    r"(?:the|that|my|your)\s+(?:reminder|note|memory|entry|record|info|information|thing|bit|stuff)s?\s+(?P<subject>(?:about|on|of|for|regarding|with)\s+.+?)\s+(?:can|should|may|must)\s+(?:go|be\s+(?:deleted|removed|forgotten|dropped))\b",
+_PASSIVE = compiled(
+    r"""(?P<subject>.+?)\s+(?:must|should|may|can|is|are|does|do|need|needs|has|have)(?:\s+not|n'?t)?\s*(?:never
+        |no\s+longer|to)?\s*(?:to\s+)?(?:be\s+|need\s+to\s+be\s+|go\s+)?"""
+    r"""(?:(?<=not_be_)|(?<=n't_be_)|(?<=never_be_)|(?<=to_be_))(?:stored|kept|saved|remembered|recorded|retained
+        |logged|forgotten|deleted|erased|removed|wiped|noted|written_down|held)\b""",
     re.IGNORECASE,
 )
-_TAKEN_OUT = re.compile(
-    r"\b(?:i'd\s+like|i\s+would\s+like|i\s+want|please\s+have|have|get|i\s+need|i'd\s+prefer)\s+(?P<subject>(?:my|our|the|that|this|everything|all|any|\w+'s)\b.{2,80}?)\s+(?:to\s+be\s+|be\s+)?"
-    r"(?:taken\s+(?:out\s+of|off|from)|removed|deleted|erased|wiped|forgotten|purged|struck)\b(?=.*\b(?:you|memory|memories|notes?|records?|forgotten|erased)\b)",
+_CAN_GO = compiled(
+    r"""(?:the|that|my|your)\s+(?:reminder|note|memory|entry|record|info|information|thing|bit
+        |stuff)s?\s+(?P<subject>(?:about|on|of|for|regarding|with)\s+.+?)\s+(?:can|should|may|must)\s+(?:go
+        |be\s+(?:deleted|removed|forgotten|dropped))\b""",
     re.IGNORECASE,
 )
-_CONFIDENTIAL = re.compile(
-    rf"(?:what|everything|all|anything|the\s+\w+)\s+(?:i|we)(?:'ve|'d)?\s+(?:just\s+|have\s+)?{_TELLING}(?:\s+(?:you|here|before|earlier|to\s+you))?\s+(?:regarding|about|on|concerning)\s+(?P<subject>.+?)\s+(?:is|was|stays|are)\s+(?:strictly\s+|between|off)?",
+_TAKEN_OUT = compiled(
+    r"""\b(?:i'd\s+like|i\s+would\s+like|i\s+want|please\s+have|have|get|i\s+need|i'd\s+prefer)\s+(?P<subject>(?:my
+        |our|the|that|this|everything|all|any|\w+'s)\b.{2,80}?)\s+(?:to\s+be\s+|be\s+)?"""
+    r"""(?:taken\s+(?:out\s+of|off|from)|removed|deleted|erased|wiped|forgotten|purged|struck)\b(?=.*\b(?:you|memory
+        |memories|notes?|records?|forgotten|erased)\b)""",
     re.IGNORECASE,
 )
-_ONLY_IT = re.compile(
-    _ASKING
-    + rf"(?:forget|erase|delete|unremember|disregard|ignore|scratch|strike|wipe|remove|purge|(?:don'?t|do\s+not)\s+(?:retain|keep|store|save|remember|record))\s+(?:about\s+)?(?:it|that|this|them|(?:any|all)\s+of\s+(?:it|that|this)|what\s+i\s+(?:just\s+)?said|everything|that\s+(?:last\s+)?(?:one|bit|part|message)|(?:the|my)\s+last\s+(?:bit|part|message|thing|one))"
-    rf"(?:\s+(?:please|pls|now|again|anywhere|from\s+{_NOTES}|ok|okay|thanks|i\s+(?:just\s+)?said))*(?P<rest>\s*[.,!–—-].*)?\s*$",
+_CONFIDENTIAL = compiled(
+    rf"""(?:what|everything|all|anything|the\s+\w+)\s+(?:i|we)(?:'ve|'d)?\s+(?:just\s+|have\s+)?{_TELLING}(?:\s+(?:you
+        |here|before|earlier|to\s+you))?\s+(?:regarding|about|on|concerning)\s+(?P<subject>.+?)\s+(?:is|was|stays
+        |are)\s+(?:strictly\s+|between|off)?""",
     re.IGNORECASE,
 )
-_IDIOM = re.compile(r"(?:oh |ah |ok |just )*(?:forget (?:about )?it|never ?mind)\b(?! about)", re.IGNORECASE)
-_ABOUT = re.compile(
-    rf"""(?:(?:everything|anything|all|whatever|that|what|the|my|any|those|these|your)\b[\w\s']{{0,40}}?)?\s*\b(?:about|regarding|concerning|on\s+the\s+subject\s+of)\s+(?P<subject>.+)$
-    |(?:what|everything|anything|all)\s+(?:that\s+)?(?:i|we|you)(?:'ve)?\s+(?:have\s+|just\s+)?(?:{_TELLING}|know|have|stored|saved)(?:\s+(?:you|to\s+you|on))?\s+(?P<rest>.+)$""",
-    re.IGNORECASE | re.VERBOSE,
+_ONLY_IT = compiled(
+    _ASKING + rf"""(?:forget|erase|delete|unremember|disregard|ignore|scratch|strike|wipe|remove|purge|(?:don'?t
+        |do\s+not)\s+(?:retain|keep|store|save|remember|record))\s+(?:about\s+)?(?:it|that|this|them|(?:any
+        |all)\s+of\s+(?:it|that|this)|what\s+i\s+(?:just\s+)?said|everything|that\s+(?:last\s+)?(?:one|bit|part
+        |message)|(?:the|my)\s+last\s+(?:bit|part|message|thing|one))"""
+    rf"""(?:\s+(?:please|pls|now|again|anywhere|from\s+{_NOTES}|ok|okay|thanks
+        |i\s+(?:just\s+)?said))*(?P<rest>\s*[.,!–—-].*)?\s*$""",
+    re.IGNORECASE,
 )
-_CUT = re.compile(
-    rf"(?:\s+(?:from|in|out\s+of|off|on)\s+{_NOTES}|\s+(?:(?:stored|saved|kept|recorded)\b|anywhere|please|pls|plz|lol|haha|thanks|thx|altogether|entirely|completely|for\s+good|ok|okay|now|anymore|any\s+more)\b|[.!;]|\s[–—-]+\s|,\s*(?=(?:it|it's|that|that's|i|i'm|he|she|they|we|please|pls|thanks|because|since|as|and|all|no|not|don't|just|so)\b)|\s+(?:because|since|it's|it\s+was|it\s+is|as\s+it|bc|that\s+you\s+(?:have|stored|saved)|you\s+(?:have|stored|saved))\b).*$",
+_IDIOM = compiled(r"(?:oh_|ah_|ok_|just_)*(?:forget_(?:about_)?it|never_?mind)\b(?!_(?:about|what|the))", re.IGNORECASE)
+_ABOUT = compiled(
+    rf"""(?:(?:everything|anything|all|whatever|that|what|the|my|any|those|these|your)\b[\w\s']{{0,40}}?)?\s*\b(?:about
+        |regarding|concerning|on\s+the\s+subject\s+of)\s+(?P<subject>.+)$|(?:what|everything|anything
+        |all)\s+(?:that\s+)?(?:i|we|you)(?:'ve)?\s+(?:have\s+|just\s+)?(?:{_TELLING}|know|have|stored
+        |saved)(?:\s+(?:you|to\s+you|on))?\s+(?P<rest>.+)$""",
+    re.IGNORECASE,
+)
+_CUT = compiled(
+    rf"""(?:\s+(?:from|in|out\s+of|off|on)\s+{_NOTES}|\s+(?:(?:stored|saved|kept|recorded)\b|anywhere|please|pls|plz
+        |lol|haha|thanks|thx|altogether|entirely|completely|for\s+good|ok|okay|now|anymore|any\s+more)\b|[.!;]
+        |\s[–—-]+\s|,\s*(?=(?:it|it's|that|that's|i|i'm|he|she|they|we|please|pls|thanks|because|since|as|and|all|no
+        |not|don't|just|so)\b)|\s+(?:because|since|it's|it\s+was|it\s+is|as\s+it|bc|that\s+you\s+(?:have|stored|saved)
+        |you\s+(?:have|stored|saved))\b).*$""",
     re.IGNORECASE | re.DOTALL,
+)
+
+
+# Most sentences ask nothing of the book: one quick look saves them a dozen careful ones.
+_SOME_WORD = compiled(
+    r"""\b(?:rememb|unremember|unlearn|forget|forgotten|memor|mind|note|noted|jot|mark|writ|sav|stor|record|fil|keep
+        |kept|log|put|add"""
+    r"""|commit|reference|future|later|next_time|should_know|must_know|need_to_know|you_know|know_that|reminder|remind
+        |psa|n\.?b|important"""
+    r"""|posterity|disregard|ignore|strike|scratch|scrap|drop|discard|undo|delet|eras|remov|wip|purg|clear|scrub
+        |get_rid|destroy"""
+    r"""|lose|retain|hold|track|bring|mention|pretend|leave|take|taken|off_the_record|confidential|information|can_go
+        |never_?mind|struck|between)""",
+    re.IGNORECASE,
 )
 
 
@@ -112,6 +163,8 @@ class Command:
 
 def command(sentence: Span) -> Command | None:
     """Read a sentence as a request to remember or to forget; None when it is neither."""
+    if not _SOME_WORD.search(sentence.text):
+        return None
     return _forget(sentence) or _remember(sentence)
 
 

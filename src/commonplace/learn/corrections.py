@@ -10,15 +10,30 @@ from difflib import SequenceMatcher
 from commonplace.learn import words
 from commonplace.learn.clauses import clause
 from commonplace.learn.persons import Who
+from commonplace.learn.regex import compiled
 from commonplace.recall.lexicon import COMMON, EMPTY
 from commonplace.values import Kind
 
-_STRONG = r"""correction(?:\s+to\s+[^:,]{3,60})?|i\s+meant(?:\s+to\s+(?:say|write))?|i\s+mean|scratch\s+that|strike\s+that|make\s+that|my\s+(?:bad|mistake)|i\s+was\s+(?:wrong|mistaken)(?:\s+(?:about|on)\s+[^:,.]{3,60})?
-    |i\s+(?:misspoke|mistyped|misread|misremembered|got\s+that\s+wrong|take\s+that\s+back|stand\s+corrected|made\s+a\s+mistake)|typo|errat(?:um|a)|i\s+changed\s+my\s+mind|changed\s+my\s+mind|let\s+me\s+correct\s+(?:that|myself)|(?:i\s+(?:have|need|must|want)\s+(?:to\s+)?)?(?:to\s+)?correct\s+(?:that|myself|one\s+thing)
-    |(?:that|this|it)(?:'s|\s+was|\s+is|\s+has|\s+isn't|\s+wasn't)?\s+(?:(?:not|no\s+longer)\s+(?:quite\s+|entirely\s+|actually\s+|at\s+all\s+)?(?:right|true|correct|accurate|the\s+case)|(?:quite\s+|all\s+)?wrong|incorrect|outdated|out\s+of\s+date|changed|a\s+typo|old\s+(?:info|news)|before\s+[\w.]+)|not\s+any\s?more|no\s+longer|wrong|edit"""
-_WEAK = r"actually|sorry(?:\s+(?:folks|all|guys|everyone|team))?|oops|whoops|wait|no\s+wait|no|nope|nah|oh|ah|hm+|well|hang\s+on|hold\s+on|update|ugh|er+|yes|yeah|yep|right|now(?=\s+(?:it|they|he|she)\b)|on\s+second\s+thoughts?|rather|in\s+fact|but|and|ok|okay|so|argh|damn|apologies|well\s+actually"
-_CUE = re.compile(rf"(?:(?P<strong>{_STRONG})|(?P<weak>{_WEAK}))\b(?:[\s,:;.!…–—-]+|$)", re.IGNORECASE | re.VERBOSE)
+_STRONG = r"""
+    correction(?:\s+to\s+[^:,]{3,60})?|i\s+meant(?:\s+to\s+(?:say|write))?|i\s+mean|scratch\s+that|strike\s+that
+    |make\s+that|my\s+(?:bad|mistake)|i\s+was\s+(?:wrong|mistaken)(?:\s+(?:about|on)\s+[^:,.]{3,60})?|i\s+(?:misspoke
+    |mistyped|misread|misremembered|got\s+that\s+wrong|take\s+that\s+back|stand\s+corrected|made\s+a\s+mistake)|typo
+    |errat(?:um|a)|i\s+changed\s+my\s+mind|changed\s+my\s+mind|let\s+me\s+correct\s+(?:that|myself)|(?:i\s+(?:have
+    |need|must|want)\s+(?:to\s+)?)?(?:to\s+)?correct\s+(?:that|myself|one\s+thing)|(?:that|this|it)(?:'s|\s+was|\s+is
+    |\s+has|\s+isn't|\s+wasn't)?\s+(?:(?:not|no\s+longer)\s+(?:quite\s+|entirely\s+|actually\s+|at\s+all\s+)?(?:right
+    |true|correct|accurate|the\s+case)|(?:quite\s+|all\s+)?wrong|incorrect|outdated|out\s+of\s+date|changed|a\s+typo
+    |old\s+(?:info|news)|before\s+[\w.]+)|not\s+any\s?more|no\s+longer|wrong|edit"""
+_WEAK = r"""actually|sorry(?:\s+(?:folks|all|guys|everyone|team))?|oops|whoops|wait|no\s+wait|no|nope|nah|oh|ah|hm+|well
+    |hang\s+on|hold\s+on|update|ugh|er+|yes|yeah|yep|right|now(?=\s+(?:it|they|he|she)\b)|on\s+second\s+thoughts?
+    |rather|in\s+fact|but|and|ok|okay|so|argh|damn|apologies|well\s+actually"""
+_CUE = compiled(rf"(?:(?P<strong>{_STRONG})|(?P<weak>{_WEAK}))\b(?:[\s,:;.!…–—-]+|$)", re.IGNORECASE)
 _STAR = re.compile(r"\*+(?=\w)")
+_START = re.compile("")
+_AT_END = compiled(
+    r"""(?:,|\s[-–—]|\.|;)\s*(?:sorry,?\s*)?(?:i\s+(?:mistyped|misread|misspoke|got\s+it\s+wrong)|my\s+(?:bad|mistake)
+        |typo|wrong\s+before)[\s.!]*$""",
+    re.IGNORECASE,
+)
 _TELLING = (
     "actually",
     "sorry",
@@ -34,24 +49,31 @@ _TELLING = (
     "on second",
     "in fact",
 )
-_NOT = re.compile(
-    r"(?:,\s*|\s+)(?:and\s+|is\s+|it's\s+)?(?:not|instead\s+of|rather\s+than)\s+(?:on\s+|at\s+|in\s+|the\s+|a\s+)?(?P<old>[^,;.]{1,40}?)\s*(?:[,;.]|$)",
+_NOT = compiled(
+    r"""(?:,\s*|\s+)(?:and\s+|is\s+|it's\s+)?(?:not|instead\s+of|rather\s+than)\s+(?:on\s+|at\s+|in\s+|the\s+
+        |a\s+)?(?P<old>[^,;.]{1,40}?)\s*(?:[,;.]|$)""",
     re.IGNORECASE,
 )
 _NOT_BUT = re.compile(
     r"(?:it's\s+|it\s+is\s+)?not\s+(?P<old>[^,;.]{1,40}?),?\s+(?:but|it's|it\s+is|rather)\s+(?P<new>.+)$", re.IGNORECASE
 )
-_SAID_BUT = re.compile(
-    r"i\s+(?:said|wrote|typed|put)\s+(?P<old>[^,;.]{1,40}?),?\s+(?:but|and)?\s*(?:i\s+)?(?:meant|it's|it\s+is|should\s+be|it\s+should\s+be|mean)\s+(?P<new>.+)$",
+_SAID_BUT = compiled(
+    r"""i\s+(?:said|wrote|typed|put)\s+(?P<old>[^,;.]{1,40}?),?\s+(?:but|and)?\s*(?:i\s+)?(?:meant|it's|it\s+is
+        |should\s+be|it\s+should\s+be|mean)\s+(?P<new>.+)$""",
     re.IGNORECASE,
 )
 _SAID_THAT = re.compile(r"\bi\s+(?:said|meant|wrote)\s+(?:that\s+)?(?P<new>(?:i|we|my|our|the)\b.+)$", re.IGNORECASE)
-_CONTRAST = re.compile(
-    r"(?:i|we|it|they|he|she|the\s[\w\s]{2,30}|my\s[\w\s]{2,30})(?:\s+(?:do|does|did|am|are|is|was|were))?(?:n't|\s+not|nt)\s[^,;]{2,60}[,;]\s*(?:but\s+)?(?P<new>(?:i|we|they|he|she)\b(?!\s+said).+)$",
+_CONTRAST = compiled(
+    r"""
+    (?:i|we|it|they|he|she|the\s[\w\s]{2,30}|my\s[\w\s]{2,30})(?:\s+(?:do|does|did|am|are|is|was|were))?(?:n't|\s+not
+    |nt)\s[^,;]{2,60}[,;]\s*(?:but\s+)?(?P<new>(?:i|we|they|he|she)\b(?!\s+said).+)$""",
     re.IGNORECASE,
 )
-_IS = re.compile(
-    r"(?:(?:it|that|this|he|she|they|make\s+(?:it|that)|i\s+meant(?:\s+to\s+say)?|i\s+mean|should\s+be|that\s+should\s+be|it\s+should\s+be|should\s+have\s+been)(?:'s|'re|\s+is|\s+was|\s+are|\s+should\s+be|'ll\s+be|\s+will\s+be)?(?:\s+(?:now|actually|really|supposed\s+to\s+be))?\s+(?:at\s+|on\s+|in\s+|the\s+)?)(?=\S)",
+_IS = compiled(
+    r"""(?:(?:it|that|this|he|she|they|make\s+(?:it|that)|i\s+meant(?:\s+to\s+say)?|i\s+mean|should\s+be
+        |that\s+should\s+be|it\s+should\s+be|should\s+have\s+been)(?:'s|'re|\s+is|\s+was|\s+are|\s+should\s+be
+        |'ll\s+be|\s+will\s+be)?(?:\s+(?:now|actually|really|supposed\s+to\s+be))?\s+(?:at\s+|on\s+|in\s+
+        |the\s+)?)(?=\S)""",
     re.IGNORECASE,
 )
 _AFTER = re.compile(
@@ -138,7 +160,7 @@ def correction(text: str, said: Sequence[Said], who: Who, *, announced: bool = F
 
 def _cues(text: str) -> tuple[int, bool, bool]:
     """Give where the point begins, whether the sentence surely corrects, and whether it may."""
-    star = _STAR.match(text)
+    star = _STAR.match(text) or (_AT_END.search(text) and _START.match(text))
     begin, strong, told = (star.end(), True, True) if star else (0, False, False)
     while found := _CUE.match(text, begin):
         if found.end() >= len(text):
@@ -163,7 +185,7 @@ def _value(rest: str) -> str | None:
     bare = _IS.match(rest)
     value = _AFTER.sub("", rest[bare.end() :] if bare else rest)
     value = re.sub(r"\s+it\s+is$", "", _AFTER.sub("", value).strip(" \"'.!"))
-    found = [each.lower() for each in re.findall(r"[\w'.:/-]+", value)]
+    found = [each.lower() for each in re.findall(r"[\w'.:/-]+", value) if each.lower() != "may"]
     if not found or len(found) > 6:
         return None
     if not bare and (found[0] in words.PRONOUNS or any(map(words.is_finite, found)) or found[0] in ("my", "our")):
@@ -193,7 +215,7 @@ def _substituted(text: str, value: str) -> str | None:
     for kind in _TYPES:
         if kind.search(value) and (places := list(kind.finditer(text))):
             place = places[-1]
-            return text[: place.start()] + value + text[place.end() :]
+            return text[: place.start()] + value + _without_unit(text[place.end() :], value)
     if _NAME.match(value) and (names := [each for each in _NAME.finditer(text) if each.start() > 0]):
         place = max(names, key=lambda each: (SequenceMatcher(None, each[0], value).ratio(), each.start()))
         return text[: place.start()] + value + text[place.end() :]
@@ -202,6 +224,12 @@ def _substituted(text: str, value: str) -> str | None:
     ]
     ratio, (start, end) = max(similar, default=(0.0, (0, 0)))
     return text[:start] + value + text[end:] if ratio > 0.6 else None
+
+
+def _without_unit(after: str, value: str) -> str:
+    """Drop what the value brings along itself: three cats, four cats."""
+    unit = value.rpartition(" ")[2]
+    return after[len(unit) + 1 :] if after.lower().startswith(f" {unit.lower()}") else after
 
 
 def _subject(text: str) -> str | None:

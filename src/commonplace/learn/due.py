@@ -14,11 +14,15 @@ _NUMBERS = {
     "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
     "ten": 10, "twelve": 12, "couple of": 2, "a couple of": 2, "a few": 3,
 }  # fmt: skip
-_MONTH = r"(january|february|march|april|may|june|july|august|september|october|november|december" + (
+_MONTH = (
+    r"(january|february|march|april|may|june|july|august|september|october|november|december"
     r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?"
 )
 _WEEKDAY = r"(mon|tues|wednes|thurs|fri|satur|sun)day"
 _NUMBER = r"(\d{1,3}|a couple of|couple of|a few|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve)"
+
+# Nobody plans at the ends of the calendar, where counting on would leave it.
+_EARLIEST, _LATEST = 2, 9900
 
 _ISO = re.compile(r"\b(20\d\d)-(\d\d)-(\d\d)\b")
 _DAY_MONTH = re.compile(
@@ -42,6 +46,8 @@ def due(text: str, said_at: datetime) -> datetime | None:
     """Give the day that a sentence names, at the time of day 0:00; None when it names none."""
     low = text.lower()
     said = said_at.date()
+    if not _EARLIEST < said.year < _LATEST:
+        return None
     for read in (_dated, _ordinal, _relative, _ahead, _ending, _weekday):
         if found := read(low, said):
             return datetime.combine(found, time(), said_at.tzinfo)
@@ -90,7 +96,7 @@ def _later(said: date, count: int, unit: str) -> date | None:
     if unit in ("month", "year"):
         months = said.month - 1 + count * (12 if unit == "year" else 1)
         year, month = said.year + months // 12, months % 12 + 1
-        return _date(year, month, min(said.day, monthrange(year, month)[1])) if year < 9999 else None
+        return _date(year, month, min(said.day, monthrange(year, month)[1]))
     return said + timedelta(days=count * {"day": 1, "week": 7, "fortnight": 14}[unit])
 
 

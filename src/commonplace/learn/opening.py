@@ -5,40 +5,53 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from commonplace.learn.regex import compiled
 from commonplace.learn.segment import Span
 
-_WORDS = r"""
-    ok okay so well oh ah aha hmm hm um uh umm er yeah yep yup yes hey hi hello btw fyi also and but anyway anyways honestly
-    basically tbh imo imho alors ps lol haha hahaha omg ugh phew yay alright welp right then plus guys folks team all
-    quick lgtm done cool great nice perfect thanks thx noted fair sure yikes wow argh damn look listen oops whoops
-""".split()
+_WORDS = "|".join(
+    """
+    ok okay so well oh ah aha hmm hm um uh umm er yeah yep yup yes hey hi hello btw fyi also and but anyway anyways
+    honestly basically tbh imo imho alors ps lol haha hahaha omg ugh phew yay alright welp right then plus guys folks
+    team all quick lgtm done cool great nice perfect thanks thx noted fair sure yikes wow argh damn look listen oops
+    whoops
+    """.split()
+)
 _PHRASES = r"""
-    by the way|in my opinion|to be honest|to be fair|as i said|as mentioned|as discussed|one more thing|another thing
-    |quick (?:one|note|update|heads[- ]up|question|thing)|heads[- ]up|good news|bad news|just so you know|so you know|for context
-    |for the record|for your information|for future reference|unpopular opinion(?: but)?|not gonna lie|ngl|long story short
-    |i mean|you know what|you know|you see|of course|new here|hot take|fun fact|good morning|hi (?:all|everyone|team|there)|hello (?:all|everyone)
-    |hey (?:all|everyone|team|there)|not yet|in short|first of all|on (?:another|a different) note|speaking of which|on second thought
-    |me|after (?:the|a|some|much|long|all) [\w ]{2,40}(?=:)
+    by_the_way|in_my_opinion|to_be_honest|to_be_fair|as_i_said|as_mentioned|as_discussed|one_more_thing|another_thing
+    |quick_(?:one|note|update|heads[-_]up|question|thing|intro)|heads[-_]up|good_news|bad_news|just_so_you_know
+    |so_you_know|for_context|for_the_record|for_your_information|for_future_reference|unpopular_opinion(?:_but)?
+    |not_gonna_lie|ngl|long_story_short|i_mean|you_know_what|you_know|you_see|of_course|new_here|hot_take|fun_fact
+    |good_morning|hi_(?:all|everyone|team|there)|hello_(?:all|everyone)|hey_(?:all|everyone|team|there)|not_yet|in_short
+    |first_of_all|on_(?:another|a_different)_note|speaking_of_which|on_second_thought|me
+    |after_(?:the|a|some|much|long|all)_(?![\w_]{0,40}(?:agreed|decided|chose|voted|settled))[\w_]{2,40}(?=:)
 """
-_OPENING = re.compile(
-    rf"(?:(?:no|yes),?\s+(?=(?:i|we|i'm|we're|i've|my|our)\b)|(?:{'|'.join(_WORDS)})\b(?:[\s,:;!.…—–-]+|$)|(?:{''.join(_PHRASES.split(chr(10))).replace('    ', '')})\b[\s,:;!.…—–-]+)",
+_OPENING = compiled(
+    rf"""(?:(?:no|yes),?\s+(?=(?:i|we|i'm|we're|i've|my|our)\b)|(?:{_WORDS})\b(?:[\s,:;!.…—–-]+|$)
+    |(?:{_PHRASES})\b[\s,:;!.…—–-]+)""",
     re.IGNORECASE,
 )
-_NEEDS_COMMA = re.compile(
+# These open a sentence only before a comma: "team, we ship" but "team lunch is at noon".
+_NEEDS_COMMA = compiled(
     r"(?:all|team|right|done|look|listen|sure|me|then|great|nice|cool|quick|perfect|guys|folks|fair)\s+[^\W\d]",
     re.IGNORECASE,
 )
-_NOTICE = re.compile(
-    r"(?:fyi|btw|by the way|heads[- ]up|for the record|for context|just so you know|so you know|note|quick (?:note|update|heads))",
-    re.I,
-)
-_HEADING = re.compile(
-    r"(?:[\w'/ -]{0,40}\b)?(?:update|note|summary|news|context|info|background|status|recap|tl;dr|tldr|record|sessions|spike|discussion|result|results)\b[\w' ]{0,20}[:–—]\s+",
+_NOTICE = compiled(
+    r"""(?:fyi|btw|by_the_way|heads[-_]up|for_the_record|for_context|just_so_you_know|so_you_know|note
+    |quick_(?:note|update|heads))""",
     re.IGNORECASE,
 )
-_CLOSING = re.compile(
-    r"(?:[\s,.!;:…–—-]+(?:thanks(?: (?:so much|a lot|everyone|all|again))?|thank you|thx|ty|lol|lmao|haha+|hah|tbh|imo|btw|tho|though|please|pls|plz|ok|okay|cheers|fight me|wish me luck|(?:i )?promise|can't wait|so excited|dont make plans|obviously|actually|xx?|right"
-    r"|(?:just )?so you know|fyi|for now|no worries if not|huge difference|full stop|period|then|\^\^|:\)|;\)|:D|autocorrect)|[\s.!,;…–—:-]+|[\s]*[\U0001F300-\U0001FAFF☀-➿❤️🙏]+)+$",
+_HEADING = compiled(
+    r"""(?:[\w'/_-]{0,40}\b)?(?:update|note|summary|news|context|info|background|status|recap|tl;dr|tldr|record|sessions
+    |spike|discussion|result|results)\b[\w'_]{0,20}[:–—]\s+""",
+    re.IGNORECASE,
+)
+_LONGEST_CLOSING = 40
+_CLOSING = compiled(
+    r"""(?:[\s,.!;:…–—-]+(?:thanks(?:_(?:so_much|a_lot|everyone|all|again))?|thank_you|thx|ty|lol|lmao|haha+|hah|tbh|imo
+    |btw|tho|though|please|pls|plz|ok|okay|cheers|fight_me|wish_me_luck|(?:i_)?promise|can't_wait|so_excited
+    |do?n'?t_make_plans|obviously|actually|xx?|right|(?:just_)?so_you_know|fyi|for_now|no_worries_if_not
+    |huge_difference|full_stop|period|then|\^\^|:\)|;\)|:D|autocorrect)
+    |[\s.!,;…–—:-]+|[\s]*[\U0001F300-\U0001FAFF☀-➿❤️🙏]+)+$""",
     re.IGNORECASE,
 )
 
@@ -59,4 +72,5 @@ def core(span: Span) -> tuple[Span, bool]:
 
 def without_end(text: str) -> str:
     """Give a sentence without its last mark and without what only closes it."""
-    return _CLOSING.sub("", text)
+    begin = max(len(text) - _LONGEST_CLOSING, 0)
+    return text[:begin] + _CLOSING.sub("", text[begin:])

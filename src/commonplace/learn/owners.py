@@ -7,6 +7,7 @@ import re
 from commonplace.learn import words
 from commonplace.learn.clauses import Clause
 from commonplace.learn.persons import Who
+from commonplace.learn.regex import compiled
 from commonplace.learn.types import TEAM
 from commonplace.values import Kind
 
@@ -14,8 +15,9 @@ _SPEAKER = frozenset("i my me mine myself".split())
 _GROUP = frozenset("we our us ours ourselves let's lets".split())
 _OTHERS = frozenset("client customer boss editor landlord teacher reviewer board team cat dog kids baby".split())
 _INTRODUCED = re.compile(r"(?:when|whenever|if|since|because|as|after|before|while|once|for|in|on)\b[^,]*,")
-_NAMED = re.compile(
-    r"([A-ZÀ-Þ][\w-]+)(?: (?:[a-z]+ly|really|also|always|never|doesn't|does not|just))? (?:\w+s|hated?|prefers?|loved?|likes?|is|was|can't)\b"
+_NAMED = compiled(
+    r"""([A-ZÀ-Þ][\w-]+)(?:_(?:[a-z]+ly|really|also|always|never|doesn't|does_not|just))?_(?:\w+s|hated?|prefers?
+        |loved?|likes?|is|was|can't)\b"""
 )
 
 

@@ -43,6 +43,9 @@ _INVERTED = re.compile(r"\b(?:can|could|would|will|should|shall|did|do|does|to|l
 _WANTING = re.compile(r"\b(?:want(?:ed|s)?|need(?:ed|s)?|like|ask(?:ed|ing)?|tell|told|expect(?:ed)?|prefer)\s+$", re.I)
 
 
+_KIN = re.compile(r"(?:dad|mum|mom|mother|father|grandma|grandpa|granny|grandad|nan|gran)\b", re.IGNORECASE)
+
+
 @dataclass(frozen=True, slots=True)
 class Who:
     """Who speaks, and to whom, by the names that memories use."""
@@ -62,6 +65,8 @@ def named(speaker: str | None, role: str) -> str:
 
 def retell(text: str, who: Who) -> str:
     """Put a sentence into the third person; what is quoted in it stays as it is."""
+    if found := _KIN.match(text):
+        text = f"my {found[0].lower()}{text[found.end() :]}"
     teller = _Teller(who)
     for index, piece in enumerate(_KEPT.split(text)):
         if index % 2:

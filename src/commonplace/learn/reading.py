@@ -13,7 +13,7 @@ from commonplace.learn.drafts import REASONED, Draft, between
 from commonplace.learn.opening import core, without_end
 from commonplace.learn.owners import owner
 from commonplace.learn.persons import Who, named
-from commonplace.learn.rules.base import compiled
+from commonplace.learn.regex import compiled
 from commonplace.learn.rules.facts import fact
 from commonplace.learn.rules.plans import DATED, EVERY, dated
 from commonplace.learn.segment import Span, sentences
@@ -29,33 +29,36 @@ Reading = tuple[str, Kind, float]
 """The name of the rule that fits, the kind, and how much it matters."""
 
 _POINTING = compiled(
-    r"^(?:it|they|that|this|these|those|she|he|which|otherwise|the_other|both|none|nothing)(?:'s|'re|'ll)?_|^its_"
+    r"""^(?:it|they|that|this|these|those|she|he|which|otherwise|the_other|both|none|nothing|his|her|their|its)(?:'s
+        |'re|'ll)?_"""
 )
 _POINTED_AT = compiled(r"_(?:it|that|them|those|this)[.!]*$")
 _BACKWARD = compiled(
     r"""\b(?:the_(?:other|old|new|first|second)_one|because_of_(?:that|this|it)|for_that_reason)\b
-    |^let's_[\w_]+_(?:that|this|those|these|it|them)[.!]*$
-    |^(?:that's|this_is|that_is|it's)_(?:policy|the_(?:rule|policy|convention|way)|final|decided|settled|why|because|how_we)\b
-    |^(?:too|mainly|mostly|because|bc|since|reason|the_reason|simply)\b(?!_(?:bad|late|funny|short|many_cooks|then|\w+day|january))
-    |_instead[.!]*$|_(?:over|about|because_of|due_to)_(?:it|that|this|them)[.!]*$"""
+        |^let's_[\w_]+_(?:that|this|those|these|it|them)[.!]*$|^(?:that's|this_is|that_is|it's)_(?:policy|the_(?:rule
+        |policy|convention|way)|final|decided|settled|why|because|how_we)\b|^(?:too|mainly|mostly|because|bc|since
+        |reason|the_reason|simply)\b(?!_(?:bad|late|funny|short|many_cooks|then|\w+day|january))|_instead[.!]*$
+        |_(?:over|about|because_of|due_to)_(?:it|that|this|them)[.!]*$"""
 )
 _POLICY = compiled(
-    r"^(?:that's|this_is|that_is|it's)_(?:now_)?(?:policy|the_(?:rule|policy|convention)|how_we)|^let's_"
+    r"""^(?:that's|this_is|that_is|it's)_(?:now_)?(?:policy|the_(?:rule|policy|convention)|how_we)|^let's_"""
 )
 _SHORT_REASON = compiled(
     r"""^(?:not_enough|not_\w+_enough|no_(?:budget|time|money|space|support|room|demand|interest|one)|only|just|cheaper
     |faster|simpler|easier|better|less|more|fewer|both|same|way_too|far_too|half|two|three|four)\b"""
 )
 _SETTLED = compiled(
-    r"^(?:it's_|that's_|all_|finally_|ok_|right,?_)*(?:settled|decided|decision_made|final|done_deal|agreed|approved|verdict_is_in)[.!]*$"
+    r"""^(?:it's_|that's_|all_|finally_|ok_|right,?_)*(?:settled|decided|official|decision_made|final|done_deal|agreed|approved
+        |verdict_is_in)[.!]*$"""
 )
-_ATTEMPT = compiled(
-    r"^(?:i|we|he|she|they|\w+)(?:'ve|_have|_has)?_(?:tried|tested|attempted|experimented|gave_\w+_a_(?:try|go)|trialled|piloted|grew|used)\b"
-)
+_ATTEMPT = compiled(r"""
+    ^(?:i|we|he|she|they|\w+)(?:'ve|_have|_has)?_(?:tried|tested|attempted|experimented|gave_\w+_a_(?:try|go)|trialled
+    |piloted|grew|used)\b""")
 _BAD = compiled(
-    r"""\b(?:complain\w*|tripled|doubled|worse|worst|drop(?:ped|s)?|lost|losing|quit|broke|hated|no|not|never|only|back_to|slow\w*|late
-    |too|nobody|none|nothing|killed|crash\w*|fail\w*|error\w*|refund\w*|burn\w*|sick|sink|sank|flooded|dead|died|mess|disaster|bad\w*|empty|wrong
-    |stuck|stopped|fell|melted|soggy|rash|fired|unsubscrib\w*|bounced|backlog|twice_as|didn't|doesn't|couldn't|wouldn't|wasn't)\b"""
+    r"""\b(?:complain\w*|tripled|doubled|worse|worst|drop(?:ped|s)?|lost|losing|quit|broke|hated|no|not|never|only
+        |back_to|slow\w*|late|too|nobody|none|nothing|killed|crash\w*|fail\w*|error\w*|refund\w*|burn\w*|sick|sink
+        |sank|flooded|dead|died|mess|disaster|bad\w*|empty|wrong|stuck|stopped|fell|melted|soggy|rash|fired
+        |unsubscrib\w*|bounced|backlog|twice_as|didn't|doesn't|couldn't|wouldn't|wasn't)\b"""
 )
 _REPORTED = re.compile(
     r"^(?:i|we)(?:'ve| have| had|'d)? (?:said|wrote|told (?:you|everyone|them)|mentioned|claimed)"
@@ -63,15 +66,19 @@ _REPORTED = re.compile(
     re.IGNORECASE,
 )
 _NEWS = re.compile(r"(?:,|;|\s[-–—]|\.)\s+(?=(?:i|we|my|our|i'm|we're|i've)\s)", re.IGNORECASE)
-_FOLLOWING = re.compile(
-    r"\b(?:remember|keep|note|know|save|store|write down)\b[^.:]{0,30}\b(?:the following|these things|this|these)\b(?P<about>[^.:]{0,60})[.:]?\s*$",
+_FOLLOWING = compiled(
+    r"""\b(?:remember|keep|note|know|save|store|write_down)\b[^.:]{0,30}\b(?:the_following|these_things|this
+        |these)\b(?P<about>[^.:]{0,60})[.:]?\s*$""",
     re.IGNORECASE,
 )
 _HYPOTHETICAL = re.compile(r"\b(?:would|could)\b|\w'd\b")
-_MEANT_SO = re.compile(
-    r"(?:would|'d) (?:\w+ )?(?:rather|prefer|sooner|kindly|ask|like (?:you|to be|all|my))|\bid rather\b|promised|would(?:n't| not) recommend|^(?:can|could|would) (?:we|you|u) (?:\w+ )?(?:stop|not|never|avoid|always)"
+_MEANT_SO = compiled(
+    r"""(?:would|'d)_(?:\w+_)?(?:rather|prefer|sooner|kindly|ask|like_(?:you|to_be|all|my))|\bid_rather\b|promised
+        |would(?:n't|_not)_recommend|^(?:can|could|would)_(?:we|you|u)_(?:\w+_)?(?:stop|not|never|avoid|always)"""
 )
 _FIRST_PERSON = frozenset("i i'm i'll i've i'd we we're we'll we've".split())
+_POINTERS = frozenset("it them that those".split())
+_PLAIN = ("fact.statement", "fact.plain")
 _MARKS = (",", ":", ";", "-", "–", "—", "--")
 
 
@@ -120,7 +127,9 @@ class _Message:
         self._previous: Clause | None = None
         self._wrong = False
         self._settled = False
+        self._explained = False
         self._eager = False
+        self._topic: str | None = None
         self._generic = message.role == "assistant" and (message.speaker or "assistant").strip().lower() in ASSISTANTS
 
     def findings(self) -> list[Finding]:
@@ -139,7 +148,8 @@ class _Message:
         point, notice = core(sentence)
         low = " ".join(point.text.lower().replace("’", "'").split())
         if self._message.role == "user" and (asked := command(point) or command(sentence)):
-            self._command(asked, point)
+            if asked.act != "forget that" or not self._corrected(sentence):
+                self._command(asked, point)
         elif doubt.is_task(sentence.text.lower()):
             return False
         elif doubt.is_question(low) and not rules.asks_for_a_habit(low):
@@ -174,9 +184,9 @@ class _Message:
 
     def _command(self, asked: Command, sentence: Span) -> None:
         if asked.act == "remember":
-            if following := _FOLLOWING.search(self._message.text[asked.start : asked.end]):
+            if following := _FOLLOWING.search(sentence.text):
                 self._eager = True
-                self._reader.person = following["about"].removeprefix(" about").strip() or None
+                self._topic = following["about"].removeprefix(" about").strip() or None
             else:
                 self._statement(Span(asked.start, asked.end, asked.text), eager=True)
         elif asked.act == "to do":
@@ -268,16 +278,20 @@ class _Message:
             point, notice = core(Span(each.start, each.end, self._message.text[each.start : each.end]))
             if point.start != each.start:
                 each = clause(point.text, point.start, each.end, each.joint)
-            each = refer.resolved(each, self._reader.person)
-            if not each.words or self._attached(each, before):
+            told = refer.resolved(each, self._reader.person, self._topic)
+            if not told.words or self._attached(told, before):
                 continue
-            draft = self._clause(each, eager=eager or notice)
+            draft = self._clause(told, eager=eager or notice or told is not each)
             if draft and draft.owner is None and draft.kind == "fact" and owned and each.joint in ("and", ",", "so"):
                 draft.owner = owned
             owned = (draft.owner if draft else None) or owned
 
     def _attached(self, each: Clause, before: int) -> bool:
         """A clause that explains the one before it belongs to that; one with news of its own does not."""
+        if each.joint == "and" and self._explained and not self._has_own_news(each):
+            self._drafts[-1].add(each, " and ", explains=False)
+            return True
+        self._explained = False
         if len(self._drafts) <= before or not each.joint:
             return False
         last = self._drafts[-1]
@@ -299,6 +313,9 @@ class _Message:
 
     def _clause(self, each: Clause, *, eager: bool) -> Draft | None:
         previous, self._previous = self._previous, each
+        if _SETTLED.match(each.low):
+            self._settled = True
+            return None
         meant = self._is_meant(each, eager)
         rule = self._rule(each, eager=eager) if meant else None
         if self._explains_last(each, rule, previous):
@@ -320,25 +337,44 @@ class _Message:
             name, kind, importance = "decision.announced", "decision", 0.75
         self._settled = False
         whose = owner(each, kind, self._who)
-        if whose is None and name.startswith("plan") and not _is_whole(each):
+        if whose is None and name.startswith("plan") and not any(map(words.is_finite, each.words)):
             whose = self._who.name
         draft = Draft(each, name, kind, importance, whose, self._who)
         loose = previous is not None and not (self._drafts and self._drafts[-1].covers(previous))
+        if each.joint == "so" and kind == "decision" and not loose and self._drafts[-1].rule in _PLAIN:
+            self._give_reason(draft, self._drafts.pop().clause)
+            return draft
+        if each.joint == "so" and kind == "decision" and previous and not _POINTERS.isdisjoint(each.words):
+            draft.begin_with(previous, ", so ")
+            return draft
         if previous is None or not loose:
             # "Rolled back." tells nothing new after the failure it belongs to.
             return None if kind == "failure" and len(each.words) < 4 and self._drafts else draft
         if each.joint == "so" and kind == "decision":
-            draft.begin_with(previous, ", so ")
-            draft.reason = without_end(previous.text)
-        elif kind == "failure" and (
-            _POINTING.match(each.low) or each.first in words.AUXILIARIES or len(each.words) < 4
+            self._give_reason(draft, previous)
+        elif name == "pattern.again" or (
+            kind == "failure"
+            and (
+                _POINTING.match(each.low)
+                or _ATTEMPT.match(previous.low)
+                or each.first in words.AUXILIARIES
+                or len(each.words) < 4
+            )
         ):
             draft.begin_with(previous, between(each.joint) if each.joint else None)
         return draft
 
+    def _give_reason(self, draft: Draft, reason: Clause) -> None:
+        """What stands before "so" is why; earlier statements of the same sentence belong to it."""
+        draft.begin_with(reason, ", so ")
+        draft.reason = without_end(reason.text)
+        while reason.joint and self._drafts and self._drafts[-1].rule in _PLAIN:
+            reason = self._drafts.pop().clause
+            draft.begin_with(reason, ", ")
+
     def _explains_last(self, each: Clause, rule: Reading | None, previous: Clause | None) -> bool:
         """Take a plain statement after a decision or an attempt for its reason or its outcome, if there is none yet."""
-        if not self._drafts or (rule and rule[0] != "fact.statement" and rule[1] != "failure"):
+        if not self._drafts or (rule and rule[0] not in _PLAIN and rule[1] != "failure"):
             return False
         failed = bool(rule) and rule is not None and rule[1] == "failure"
         last = self._drafts[-1]
@@ -355,6 +391,7 @@ class _Message:
         if rule is None and not (_SHORT_REASON.match(each.low) or _HYPOTHETICAL.search(each.low) or _is_plain(each)):
             return False
         last.add(each)
+        self._explained = True
         return True
 
     def _remember(self, each: Clause, draft: Draft | None) -> None:
@@ -383,7 +420,7 @@ class _Message:
 
     def _rule(self, each: Clause, *, eager: bool) -> Reading | None:
         found = rules.first(each)
-        fleeting = doubt.is_momentary(each.low)
+        fleeting = doubt.is_momentary(each.low) and not dated(each)
         if found is not None and not (found.kind == "decision" and fleeting):
             if found.name == "pattern.required" and DATED.fits(each.low):
                 return DATED.name, "fact", DATED.importance
@@ -413,6 +450,11 @@ def _is_plain(each: Clause) -> bool:
     """Tell whether a clause says something about something else than the speakers."""
     first = each.first.partition("'")[0]
     return len(each.words) > 2 and first not in words.PRONOUNS and any(map(words.is_finite, each.words[1:5]))
+
+
+def _is_outcome(each: Clause, previous: Clause) -> bool:
+    """Tell whether a clause only says how the one before ended."""
+    return bool(_ATTEMPT.match(previous.low)) or each.first in words.AUXILIARIES or len(each.words) < 4
 
 
 def _is_whole(each: Clause) -> bool:

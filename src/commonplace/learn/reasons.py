@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import re
 
-_BECAUSE = re.compile(
-    r"(?:,|\s[-–—])?\s*\b(?:because(?: of)?|bc|cos|since(?= (?:it|we|i|they|the|that|our|my|he|she|you|\w+ (?:is|are|was|has|can))\b)|due to|given(?: that)?|as(?= (?:it|we|i|they|the|that|our|my|he|she)\b)"
-    r"|so that|on account of|thanks to|the reason (?:is|being|was)(?: that)?|reason:|mainly for|mostly for|for its|otherwise)\s+",
+from commonplace.learn.regex import compiled
+
+_BECAUSE = compiled(
+    r"""(?:,|\s[-–—])?\s*\b(?:because(?:_of)?|bc|cos|since(?=_(?:it|we|i|they|the|that|our|my|he|she|you|\w+_(?:is|are
+        |was|has|can))\b)|due_to|given(?:_that)?|as(?=_(?:it|we|i|they|the|that|our|my|he|she)\b)"""
+    r"""|so_that|on_account_of|thanks_to|the_reason_(?:is|being|was)(?:_that)?|reason:|mainly_for|mostly_for|for_its
+        |otherwise)\s+""",
     re.IGNORECASE,
 )
 _SO = re.compile(r"^(?P<reason>.+?),?\s+so\s+(?:i|we|i'm|we're|i'll|we'll|let's|they|he|she|it)\b", re.IGNORECASE)
 _ITEM = r"(?P<item>[^,;.:()]+?)"
-_STOP = r"(?=\s+(?:because|bc|since|due|as|for|so|given|in|on|at|to|from|when|after|and|but|anymore|any more|which|that|instead)\b|[,;.:()]|\s[-–—]\s|$)"
+_STOP = r"""
+    (?=\s+(?-i:because|bc|since|due|as|for|so|given|in|on|at|to|from|when|after|and|but|anymore|any_more|which|that
+    |instead)\b|[,;.:()]|\s[-–—]\s|$)"""
 _AGAINST = tuple(
-    re.compile(pattern + _STOP, re.IGNORECASE)
+    compiled(pattern + _STOP, re.IGNORECASE)
     for pattern in (
-        rf"\b(?:over|instead of|rather than|in place of|as opposed to)\s+{_ITEM}",
+        rf"\b(?:over|instead_of|rather_than|in_place_of|as_opposed_to)\s+{_ITEM}",
         rf",\s*(?:and\s+)?not\s+{_ITEM}",
-        rf"\b(?:decided against|ruled out|rejected|dropped|ditched|scrapped|abandoned|vetoed|said no to|no more|turned down|away from|moving off|moved off|avoid|never use|don't use|do not use|dropping|ditching|retired?|tried)\s+(?:using\s+)?{_ITEM}",
+        rf"""\b(?:decided_against|ruled_out|rejected|dropped|ditched|scrapped|abandoned|vetoed|said_no_to|no_more
+            |turned_down|away_from|moving_off|moved_off|avoid|never_use|don't_use|do_not_use|dropping|ditching
+            |retired?|tried)\s+(?:using\s+)?{_ITEM}""",
         rf"\b(?:replac(?:e|ed|ing))\s+{_ITEM}(?=\s+(?:with|by)\b)",
         rf"\b(?:switch(?:ed|ing)?|migrat(?:e|ed|ing)|mov(?:e|ed|ing))\s+from\s+{_ITEM}(?=\s+to\b)",
     )

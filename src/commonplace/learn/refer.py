@@ -7,39 +7,46 @@ from dataclasses import replace
 
 from commonplace.learn import words
 from commonplace.learn.clauses import Clause, clause
+from commonplace.learn.regex import compiled
 from commonplace.values import Kind
 
 _KIN = "|".join(sorted(words.KIN, key=len, reverse=True))
-_PERSON = re.compile(
+_PERSON = compiled(
     rf"\b(?:[Mm]y|[Oo]ur|[Hh]is|[Hh]er)\s+(?:\w+\s+)?(?:{_KIN})\b(?:\s+[A-ZÀ-Þ][\w-]+)?|\b(?:{_KIN}|{_KIN.title()})\b"
-    r"|(?<=[a-z,] )[A-ZÀ-Þ][a-zà-ÿ]+(?:\s[A-ZÀ-Þ][a-zà-ÿ]+)?\b|^[A-ZÀ-Þ][a-zà-ÿ]+(?='s|\s(?:is|was|has|likes|hates|prefers|wants|said|lives|works|needs)\b)"
+    r"""|(?<=[a-z,]_)[A-ZÀ-Þ][a-zà-ÿ]+(?:\s[A-ZÀ-Þ][a-zà-ÿ]+)?\b|^[A-ZÀ-Þ][a-zà-ÿ]+(?='s|\s(?:is|was|has|likes|hates
+        |prefers|wants|said|lives|works|needs)\b)"""
 )
+_PLACE = re.compile(r"\b(?:in|at|from|to|near|on|via|into|of|by)\s$", re.IGNORECASE)
 _THIRD = re.compile(r"(?:he|she)(?='s|'ll|'d|\s)", re.IGNORECASE)
-_OPEN = re.compile(
-    r"^(?:and |so |ok |but )*(?:which|what|where|when|who|how (?:many|much|often|long|old))\b.*\b(?:should|shall|prefer|rather|favou?rite|your|our|my|use|need|want|version|colou?r|size|name|target|go with)\b.*\?\s*$",
+_THEY = re.compile(r"(?:they|it|these|those)(?='s|'re|'ll|\s)", re.IGNORECASE)
+_OPEN = compiled(
+    r"""^(?:and_|so_|ok_|but_)*(?:which|what|where|when|who|how_(?:many|much|often|long|old))\b.*\b(?:should|shall
+        |prefer|rather|favou?rite|your|our|my|use|need|want|version|colou?r|size|name|target|go_with)\b.*\?\s*$""",
     re.IGNORECASE,
 )
 _LIKING = re.compile(r"\b(?:rather|prefer|favou?rite|like|want|enjoy|feel)\b", re.IGNORECASE)
 _CHOOSING = re.compile(r"\b(?:should|shall|use|go with|pick|choose|target)\b", re.IGNORECASE)
-_NO_ANSWER = re.compile(
-    r"(?:yes|no|nope|yeah|yep|maybe|dunno|idk|not|whatever|anything|nothing|none|you|it depends|good|fine|ok|okay|sure|hm+|ha+|lol|me|the same|all|both|either|neither|depends|same|why|here|there|let|i |we )\b",
+_NO_ANSWER = compiled(
+    r"""(?:yes|no|nope|yeah|yep|maybe|dunno|idk|not|whatever|anything|nothing|none|you|it_depends|good|fine|ok|okay
+        |sure|hm+|ha+|lol|me|the_same|all|both|either|neither|depends|same|why|here|there|let|i_|we_)\b""",
     re.IGNORECASE,
 )
 
 
 def person(text: str) -> str | None:
     """Give the person whom a text names last."""
-    found = None
-    for found in _PERSON.finditer(text):
-        pass
+    named = [each for each in _PERSON.finditer(text) if not _PLACE.search(text, 0, each.start())]
+    found = named[-1] if named else None
     if found is None or found[0].lower() in words.CALENDAR or found[0] in ("I", "OK", "The"):
         return None
     return found[0]
 
 
-def resolved(each: Clause, someone: str | None) -> Clause:
-    """Put the person into a clause that begins with "he" or "she"."""
+def resolved(each: Clause, someone: str | None, topic: str | None = None) -> Clause:
+    """Put the person into a clause that begins with "he" or "she", and the topic into one with "they" or "it"."""
     found = _THIRD.match(each.text)
+    if topic and (others := _THEY.match(each.text)):
+        found, someone = others, topic
     if not found or not someone:
         return each
     told = clause(someone + each.text[found.end() :], each.start, each.end, each.joint)

@@ -36,7 +36,8 @@ _NOT_PROSE = re.compile(
     | \$\ \S | %\ \S | >>>\  | [\w.-]+@[\w.-]+[:~][^\s]*[$\#]\ | npm\ ERR | error\[
     | (?:diff\ --git|index\ [0-9a-f]{7}|@@\ -|\+\+\+\ |---\ \S)
     | [{}\[\]<();]\s*$ | </?[A-Za-z][^>]*>\s*$ | ["'][\w-]+["']\s*: | [\w.]+\s*=\s*\S+;?\s*$
-    | (?:import|from)\ [\w.]+(?:\ import\ .*)?$ | (?:def|class|function|const|let|var|return|public|private)\ \w.*[:{;)]$
+    | (?:import|from)\ [\w.]+(?:\ import\ .*)?$
+    | (?:def|class|function|const|let|var|return|public|private)\ \w.*[:{;)]$
     | (?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP)\ .*(?:FROM|INTO|SET|TABLE)\b
     | (?:From|To|Subject|Date|Cc|Sent):\ \S
     | On\ .{5,80}\ wrote:\s*$ | -{3,}|={3,}|\*{3,}|_{3,}
@@ -44,10 +45,12 @@ _NOT_PROSE = re.compile(
     )""",
     re.VERBOSE,
 )
+_SHORT = 12
+"""A line of so few characters may be an answer: "20", "9:45 it is"."""
 _SYMBOLS = re.compile(r"[{}()\[\];=<>|\\$&^~]")
 _END = re.compile(r"""(?:[.!?]+["”’')\]]*|…)(?=\s)|[!?]+(?=[A-Z])""")
 _ABBREVIATED = re.compile(
-    r"(?:\b(?:e\.g|i\.e|vs|cf|mr|mrs|ms|dr|prof|st|no|approx|dept|est|inc|ltd|jr|sr|fig|a\.m|p\.m)|(?:^|\s)[A-Z])\.$",
+    r"(?:\b(?:e\.g|i\.e|vs|cf|mr|mrs|ms|dr|prof|st|no|approx|dept|est|inc|ltd|jr|sr|fig|a\.m|p\.m)|(?:^|\s)(?-i:[A-Z]))\.$",
     re.IGNORECASE,
 )
 
@@ -93,6 +96,8 @@ def _goes_on(bare: str, recalled: bool) -> bool:
 def _is_prose(line: str, bare: str) -> bool:
     if _NOT_PROSE.match(line):
         return False
+    if len(bare) <= _SHORT:
+        return any(map(str.isalnum, bare))
     letters = sum(map(str.isalpha, bare[:200]))
     if letters < 2 or letters < len(bare[:200]) * 0.45:
         return False

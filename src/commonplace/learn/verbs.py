@@ -32,6 +32,7 @@ _ED_IS_BASE = frozenset(
 # Doubled in British and American English alike, though the stress would forbid it or is hard to tell.
 _DOUBLED = frozenset(
     """
+    flop jam skid rig lag hum dim shut
     stop drop plan ship prefer opt skip commit submit admit permit refer occur control run set get put cut swap tag
     map wrap strip trim log plug step scrap ban pin grep debug regret forget begin sit win hit split quit chat shop jog
     swim dig bet rob rub travel cancel label model format unplug rebut reset upset spin ditto hug mob nod jot beg slip

@@ -57,6 +57,13 @@ VERBS = frozenset(_COMMON_VERBS.split())
 THIRDS = frozenset(map(verbs.third, VERBS))
 PASTS = frozenset(map(verbs.past, VERBS))
 
+NOUNS = frozenset(
+    """
+    runs builds tests works uses plays calls changes charges orders reports updates costs times starts ends moves stops
+    breaks visits checks needs turns sets shows points plans prices notes reviews jobs cuts files likes loves sounds
+    """.split()
+)
+"""Plurals that look like verbs."""
 AUXILIARIES = frozenset(
     """
     is are was were am has have had do does did will would can could should must may might shall isn't aren't wasn't
@@ -69,6 +76,8 @@ FINITE = AUXILIARIES | THIRDS | (PASTS - {"read", "set", "let", "cut", "hit", "p
 
 PRONOUNS = frozenset("i we he she they it there that this these those you let's lets".split())
 _CONTRACTIONS = ("'s", "'re", "'m", "'ll", "'ve", "'d", "n't")
+
+_RATHER_NOUNS = frozenset("bit wound bound shot rose lay".split())
 
 KIN = frozenset(
     """
@@ -84,4 +93,6 @@ CALENDAR = DAYS | MONTHS | {day + "s" for day in DAYS}
 
 def is_finite(word: str) -> bool:
     """Tell whether a word, in lower case, can be the verb of a clause."""
+    if word in _RATHER_NOUNS:
+        return False
     return word in FINITE or word.endswith(_CONTRACTIONS) or verbs.is_past(word)

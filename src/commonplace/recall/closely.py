@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from datetime import date
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -27,6 +28,8 @@ SAME_MONTH = 1.7
 NEXT_MONTH = 2.0
 """For a month next to it, before any other."""
 SAME_DAY = 4.1
+BESIDE = 0.5
+"""How much of what speaks for the memory that was said when the question means speaks against all others."""
 TIME = 1.45
 NUMBER = 0.7
 NAME = 1.2
@@ -94,9 +97,14 @@ def doubt(evidence: Floats, spoken: Floats, told: Sequence[Told]) -> float:
 
 def moments(question: Question, told: Sequence[Told]) -> Floats:
     """Give the log-odds of when each memory was said."""
-    if not question.dates:
+    if not question.dates or not told:
         return np.zeros(len(told), np.float32)
-    return np.array([_when(question.dates, each.said_at) for each in told], np.float32)
+    days = [times.from_micros(each.said_at).date() for each in told]
+    fits = np.array([question.dates.fit(said) for said in days], np.float32)
+    named = np.array([_when(question.dates, said) for said in days], np.float32)
+    # That something was said last week tells which memory is meant, and little about whether any is.
+    moments: Floats = named + np.float32(SAME_DAY) * (fits - np.float32(BESIDE) * fits.max())
+    return moments
 
 
 def ages(told: Sequence[Told], words: Floats) -> Floats:
@@ -149,9 +157,8 @@ def _named(beginning: str) -> float:
     return min(10 * len(_CAPITAL.findall(beginning)) / (beginning.count(" ") + 1), 1.0)
 
 
-def _when(dates: Dates, said_at: int) -> float:
+def _when(dates: Dates, said: date) -> float:
     """Give what it is worth that a memory was said near a date that the question names."""
-    said = times.from_micros(said_at).date()
     off = dates.months_off(said)
     worth = SAME_DAY * dates.nearness(said)
     if off == 0:

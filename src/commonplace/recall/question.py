@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal
 
 from commonplace.recall import dates
@@ -50,15 +51,15 @@ class Question:
     wants_name: bool
 
 
-def read(text: str) -> Question:
-    """Read a question."""
+def read(text: str, asked_at: datetime | None = None) -> Question:
+    """Read a question; what it counts from now ("last week") needs the moment of asking."""
     lower = text.lower()
     capital = (word for word in _WORD.findall(text) if word[0].isupper() and word.lower() not in EMPTY)
     return Question(
         text=text,
         names=tuple(dict.fromkeys(map(_plain, capital)))[:_MOST_NAMES],
         role=_role(lower),
-        dates=dates.read(text),
+        dates=dates.read(text, asked_at),
         wants_time=bool(_TIME.search(lower)),
         wants_number=bool(_NUMBER.search(lower)),
         wants_name=bool(_NAME.search(lower)),

@@ -5,21 +5,8 @@ from __future__ import annotations
 import math
 
 from commonplace.recall.rank import CERTAIN
-from commonplace.values import Kind
 
 _DAY = 86_400.0
-
-HALF_LIVES: dict[Kind, float] = {
-    "fact": 730 * _DAY,
-    "preference": 730 * _DAY,
-    "decision": 730 * _DAY,
-    "pattern": 365 * _DAY,
-    "insight": 365 * _DAY,
-    "failure": 365 * _DAY,
-    "note": 180 * _DAY,
-    "message": 60 * _DAY,
-}
-"""After how many seconds half of a memory's freshness is gone, by kind."""
 
 OLDEST = 0.95
 """The recency of a memory without any freshness left. Relevance is nearly 1 for all that surely bears on a
@@ -39,14 +26,14 @@ _BLAME = 0.5
 """What being called wrong takes when it never ends; half of it the first time."""
 
 
-def recency(kind: Kind, age: float) -> float:
+def recency(age: float, half_life: float) -> float:
     """Give the factor for a memory said `age` seconds ago: 1 when new, never under OLDEST."""
-    return OLDEST + (1.0 - OLDEST) * freshness(kind, age)
+    return OLDEST + (1.0 - OLDEST) * freshness(age, half_life)
 
 
-def freshness(kind: Kind, age: float) -> float:
-    """Give what is left of a memory after `age` seconds: half of it after its kind's half-life."""
-    return math.pow(0.5, max(age, 0.0) / HALF_LIVES[kind])
+def freshness(age: float, half_life: float) -> float:
+    """Give what is left of a memory after `age` seconds, if half of it is gone after `half_life` days."""
+    return math.pow(0.5, max(age, 0.0) / (half_life * _DAY))
 
 
 def strength(importance: float, *, used: int = 0, ignored: int = 0, wrong: int = 0, confirmed: int = 0) -> float:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from commonplace.learn import verbs
+from commonplace.learn.regex import compiled
 from commonplace.values import Kind
 
 
@@ -39,11 +40,6 @@ def rule(
         compiled(unless) if unless else None,
         frozenset(triggers.split()) if triggers else None,
     )
-
-
-def compiled(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern in which every run of white space stands for "nothing" and `_` for one space."""
-    return re.compile("".join(pattern.split()).replace("_", " "))
 
 
 def any_form(names: Iterable[str]) -> str:

@@ -5,22 +5,39 @@ from __future__ import annotations
 import re
 
 from commonplace.learn import words
-from commonplace.learn.clauses import Clause
-from commonplace.learn.rules.base import any_form, compiled, listed, rule
+from commonplace.learn.clauses import Clause, plural_verb
+from commonplace.learn.regex import compiled
+from commonplace.learn.rules.base import any_form, listed, rule
 
 _BEING = any_form(
     listed("""
-    live, work, teach, study, own, speak, play, drive, run, manage, lead, maintain, use, have, weigh, wear, take, commute,
-    collect, volunteer, serve, coach, sing, train, practise, practice, grow up, stay, belong, come, write, host, rent,
-    share, raise, earn, keep, sleep, wake up, walk, swim, cycle, suffer, support, handle, do, cook, know, need, read,
-    breed, carry, struggle, get up, go to, sit, report to, look after, care for, fast, follow, celebrate, garden, ship, sell,
-    charge, offer, pay, bill, store, keep, deploy, host, average, get
+    live, work, teach, study, own, speak, play, drive, run, manage, lead, maintain, use, have, weigh, wear, take,
+    commute, collect, volunteer, serve, coach, sing, train, practise, practice, grow up, stay, belong, come, write,
+    host, rent, share, raise, earn, keep, sleep, wake up, walk, swim, cycle, suffer, support, handle, do, cook,
+    know, need, read, breed, carry, struggle, get up, go to, sit, report to, look after, care for, fast, follow,
+    celebrate, garden, ship, sell, charge, offer, pay, bill, store, keep, deploy, host, average, get
 """)
 )
-_EVENTS = r"(?:moved|married|divorced|graduated|started|joined|left|quit|bought|sold|adopted|was_born|were_born|grew_up|turned|retired|became|got_(?:married|engaged|divorced|promoted|laid_off|hired|a|an|my|the|our|rid)|had_(?:a|an|my|our|twins)|lost|won|broke_(?:my|an|a)|was_diagnosed|changed|stopped|gave_(?:up|birth)|founded|finished_(?:my|school|uni\w*|college)|passed|failed|ran_(?:a|the|my)|built|launched|switched|hired|studied|worked|lived|taught|renamed|upgraded|migrated|inherited|signed|booked|trained|used_to|earned|wrote|published|met|opened|closed|received|found_(?:a|an|no|out))"
-_I = r"^(?:and_|but_|also_)?(?:i|we|i've|we've|i_have|we_have)_(?:\w+ly_|also_|still_|now_|always_|both_|just_|never_|only_|already_|don't_|do_not_|can't_|cannot_|can_|didn't_|do_|all_|currently_|recently_|once_|actually_|used_to_|finally_|been_)*"
-_I_AM = r"^(?:and_|but_|also_)?(?:i'm|i_am|i_was|we're|we_are|we_were|i've_been|we've_been|i_have_been|we_have_been)_(?:also_|now_|currently_|actually_|originally_|still_|not_|a_bit_|both_|only_|basically_|on_)*"
-_AM_STATE = r"(?:an?_|the_|from_|in_|at_|on_(?!it)|based|born|allergic|intolerant|lactose|diabetic|pregnant|vegetarian|vegan|coeliac|celiac|married|single|divorced|engaged|retired|left-handed|right-handed|colou?r-?blind|deaf|dyslexic|\d|responsible|working|living|studying|learning|teaching|raising|using|running|building|training|with_|named|called|turning|self-employed|freelanc\w*|twenty|thirty|forty|fifty|sixty|part-?time|full-?time|remote|hypertensive|asthmatic|gluten|quitting|maintaining|managing|leading|owner|new_to|afraid_of|scared_of|paying|renting|hosted|writing_(?:a|my)|german|french|dutch|british|spanish|italian|irish|indian|swedish|american|jewish|muslim|christian|hindu|fluent|bilingual|native|certified|trained|licensed|qualified|a\b)"
+_EVENTS = r"""
+    (?:moved|married|divorced|graduated|started|joined|left|quit|bought|sold|adopted|was_born|were_born|grew_up|turned
+    |retired|became|got_(?:married|engaged|divorced|promoted|laid_off|hired|a|an|my|the|our|rid)|had_(?:a|an|my|our
+    |twins)|lost|won|broke_(?:my|an|a)|was_diagnosed|changed|stopped|gave_(?:up|birth)|founded|finished_(?:my|school
+    |uni\w*|college)|passed|failed|ran_(?:a|the|my)|built|launched|switched|hired|studied|worked|lived|taught|renamed
+    |upgraded|migrated|inherited|signed|booked|trained|used_to|earned|wrote|published|met|opened|closed|received
+    |found_(?:a|an|no|out))"""
+_I = r"""^(?:and_|but_|also_)?(?:i|we|i've|we've|i_have|we_have)_(?:\w+ly_|also_|still_|now_|always_|both_|just_|never_
+    |only_|already_|don't_|do_not_|can't_|cannot_|can_|didn't_|do_|all_|currently_|recently_|once_|actually_|used_to_
+    |finally_|been_)*"""
+_I_AM = r"""^(?:and_|but_|also_)?(?:i'm|i_am|i_was|we're|we_are|we_were|i've_been|we've_been|i_have_been
+    |we_have_been)_(?:also_|now_|currently_|actually_|originally_|still_|not_|a_bit_|both_|only_|basically_|on_)*"""
+_AM_STATE = r"""
+    (?:an?_|the_|from_|in_|at_|on_(?!it)|based|born|allergic|intolerant|lactose|diabetic|pregnant|vegetarian|vegan
+    |coeliac|celiac|married|single|divorced|engaged|retired|left-handed|right-handed|colou?r-?blind|deaf|dyslexic|\d
+    |responsible|working|living|studying|learning|teaching|raising|using|running|building|training|with_|named|called
+    |turning|self-employed|freelanc\w*|twenty|thirty|forty|fifty|sixty|part-?time|full-?time|remote|hypertensive
+    |asthmatic|gluten|quitting|maintaining|managing|leading|owner|new_to|afraid_of|scared_of|paying|renting|hosted
+    |writing_(?:a|my)|german|french|dutch|british|spanish|italian|irish|indian|swedish|american|jewish|muslim
+    |christian|hindu|fluent|bilingual|native|certified|trained|licensed|qualified|a\b)"""
 
 _PERSONAL = (
     rule(
@@ -28,25 +45,51 @@ _PERSONAL = (
         "fact",
         0.6,
         _I + rf"(?:{_BEING}|{_EVENTS})\b_?\S",
-        unless=r"\b(?:have|had|got|get|need|take|do|use|know|read|keep)_(?:to_|it\b|that\b|this\b|them\b|you\b|time_|no_(?:idea|clue|time)|an?_(?:idea|question|problem|issue|feeling|look|bug|error|sec|minute|moment|point|great|good|nice|lovely|call_with|chat|doubt|quick|request|break|nap|shower|hunch|thought)|help|any\b|some\b|what\b|how\b|why\b|where\b|if\b|whether\b|your\b|the_(?:same|following|feeling|impression|code|error|output)|more_(?:time|questions|coffee)|lunch|dinner|breakfast|fun|a_lot_of_fun|coffee\b|good_|bad_)|\bfound_(?:it|that|out_that)|\bneed_\w+_(?:with|on)_this|\b(?:don't|do_not|can't|cannot|didn't)_(?:know|get|have_(?:time|any)|need|remember|understand|see|do_(?:it|that|this))\b|\bgot_(?:it|you|this)|\bdo_(?:it|that|this|not_know)|started_(?:the|a|it)_(?:build|job|test|script)|^we_already_do$|\bcan_(?:do|take|help|get|use|have|read|keep|run|share|write|handle|walk|support|offer)\b|lost_(?:it|me|you|track)|get_(?:the_point|your)|\bi_(?:wrote|said)_that\b|\bwon't\b",
+        unless=r"""\b(?:have|had|got|get|need|take|do|use|know|read|keep)_(?:to_|it\b|that\b|this\b|them\b|you\b|time_
+            |no_(?:idea|clue|time)|an?_(?:idea|question|problem|issue|feeling|look|bug|error|sec|minute|moment|point
+            |great|good|nice|lovely|call_with|chat|doubt|quick|request|break|nap|shower|hunch|thought)|help|any\b
+            |some\b|what\b|how\b|why\b|where\b|if\b|whether\b|your\b|the_(?:same|following|feeling|impression|code
+            |error|output)|more_(?:time|questions|coffee)|lunch|dinner|breakfast|fun|a_lot_of_fun|coffee\b|good_|bad_)
+            |\bfound_(?:it|that|out_that)|\bneed_\w+_(?:with|on)_this|\b(?:don't|do_not|can't|cannot|didn't)_(?:know
+            |get|have_(?:time|any)|need|remember|understand|see|do_(?:it|that|this))\b|\bgot_(?:it|you|this)
+            |\bdo_(?:it|that|this|not_know)|started_(?:the|a|it)_(?:build|job|test|script)|^we_already_do$|\bcan_(?:do
+            |take|help|get|use|have|read|keep|run|share|write|handle|walk|support|offer)\b|lost_(?:it|me|you|track)
+            |get_(?:the_point|your)|\bi_(?:wrote|said)_that\b|\bwon't\b""",
     ),
     rule(
         "fact.being",
         "fact",
         0.6,
         _I_AM + _AM_STATE,
-        unless=r"\b(?:i'm|i_am|i_was|we're|we_are)_(?:\w+_)?(?:in_(?:a_(?:meeting|rush|hurry|call|bit)|favou?r|the_(?:middle|mood))|on_(?:my_way|a_call|it|board|the_(?:phone|same_page|fence))|at_(?:lunch|a_loss)|a_(?:bit|little|lifesaver)|an?_idiot|the_(?:worst|best|same)|from_now|with_you|in\b$|using_(?:this|that|it|the_(?:following|code))|running_(?:late|out|the|this|into|it)|working_on_(?:it|this|that)|building_(?:the|it)|living_the|learning_(?:a_lot|so)|a_huge_mess|the_one_who|here|in_trouble|in_love_with_(?:this|it)|on_(?:fire|track|time|the_way)|not_in)\b",
+        unless=r"""\b(?:i'm|i_am|i_was|we're|we_are)_(?:\w+_)?(?:in_(?:a_(?:meeting|rush|hurry|call|bit)|favou?r
+            |the_(?:middle|mood))|on_(?:my_way|a_call|it|board|the_(?:phone|same_page|fence))|at_(?:lunch|a_loss)
+            |a_(?:bit|little|lifesaver)|an?_idiot|the_(?:worst|best|same)|from_now|with_you|in\b$|using_(?:this|that
+            |it|the_(?:following|code))|running_(?:late|out|the|this|into|it)|working_on_(?:it|this|that)
+            |building_(?:the|it)|living_the|learning_(?:a_lot|so)|a_huge_mess|the_one_who|here|in_trouble
+            |in_love_with_(?:this|it)|on_(?:fire|track|time|the_way)|not_in)\b""",
     ),
 )
 _MINE = compiled(r"^(?:and_|but_|also_|plus_)?(?:since_then_|now_)?(?:my|our|his|her|their)_")
 _FLEETING = compiled(
-    r"""(?:\b(?:is|are|was|were|'s|'re|isn't|aren't|all|looks?|seems?|feels?|got|getting|went)_(?:\w+ly_|so_|very_|all_|really_|now_|still_|a_bit_|pretty_|too_|not_|just_)*
-    (?:done|fine|ok|okay|good|great|nice|cool|ready|back|broken|weird|tired|busy|hungry|late|lovely|haunted|happy|sad|funny|cute|awesome|amazing|crazy|insane|terrible|awful|perfect|wrong|right|empty|full|delicious|gorgeous|hilarious|annoying|confusing|strange|killing|ridiculous|jealous|true|false|important|interesting|beautiful|boring|hard|easy|possible|making|failing|doing|acting|getting|going_(?:well|great|on)|coming_along|looking|kidding|up|down|here|there|gone|it|that|this|attached|below|above|as_follows|working|better|worse)\b(?!_(?:at|in|on|to|for|since|until|every|\w+_\d|\d|below|above|than|of|with|because))
-    |\bmy_(?:bad|question|guess|point|pleasure|code|mistake|god|apologies|brain|problem|issue|error|idea|thinking|understanding|impression|fault|turn|eyes|head)\b|\bour_(?:conversation|chat|call|last)\b|\bthe_(?:error|bug|issue|problem|question|point|thing|idea|answer|output|stack_?trace|following|other_day|weather|sun)\b
-    |\bwill_be_(?:happy|glad|fine|great|good)\b)"""
+    r"""(?:\b(?:is|are|was|were|'s|'re|isn't|aren't|all|looks?|seems?|feels?|got|getting|went)_(?:\w+ly_|so_|very_
+        |all_|really_|now_|still_|a_bit_|pretty_|too_|not_|just_)*(?:done|fine|ok|okay|good|great|nice|cool|ready|back
+        |broken|weird|tired|busy|hungry|late|lovely|haunted|happy|sad|funny|cute|awesome|amazing|crazy|insane|terrible
+        |awful|perfect|wrong|right|delicious|gorgeous|hilarious|annoying|confusing|strange|killing|ridiculous|jealous
+        |true|false|important|interesting|beautiful|boring|hard|easy|possible|making|failing|doing|acting|getting
+        |going_(?:well|great|on)|coming_along|looking|kidding|up|down|here|there|gone|it|that|this|attached|below
+        |above|as_follows|working|better|worse)\b(?!_(?:at|in|on|to|for|since|until|every|\w+_\d|\d|below|above|than
+        |of|with|because))|\bmy_(?:bad|question|guess|point|pleasure|code|mistake|god|apologies|brain|problem|issue
+        |error|idea|thinking|understanding|impression|fault|turn|eyes|head)\b|\bour_(?:conversation|chat|call|last)\b
+        |\bthe_(?:error|bug|issue|problem|question|point|thing|idea|answer|output|stack_?trace|following|other_day
+        |weather|sun)\b|\bwill_be_(?:happy|glad|fine|great|good)\b)"""
 )
 _NORM = compiled(
-    r"""\b(?:only|never|always|every|each|must|has_to|have_to|not_allowed|isn't_allowed|aren't_allowed|allowed|valid|supported|compatible|cannot|can't|off_limits|requires?|belongs?|called|named|handles?|owns?|leads?|runs?|maintains?|lives?|holds?|cancelled|canceled|approved|expires?|allergic|usable|available|responsible|depends?|consists?|contains?|means?|stands_for|uses?|closes?|opens?|supports?|stores?|charges?|changed|renamed|replaced|doesn't|don't|until|since|half|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|hundred|twice|once_a|per|ends?|starts?|first|last|licen[cs]e|no|none|nothing|instead)\b"""
+    r"""\b(?:only|never|always|every|each|must|has_to|have_to|not_allowed|isn't_allowed|aren't_allowed|allowed|valid
+        |supported|compatible|cannot|can't|off_limits|requires?|belongs?|called|named|handles?|owns?|leads?|runs?
+        |maintains?|lives?|holds?|cancelled|canceled|approved|expires?|allergic|usable|available|responsible|depends?
+        |consists?|contains?|means?|stands_for|uses?|closes?|opens?|supports?|stores?|charges?|changed|renamed
+        |replaced|doesn't|don't|until|since|half|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty
+        |hundred|twice|once_a|per|ends?|starts?|first|last|licen[cs]e|no|none|nothing|instead)\b"""
 )
 _CAPITAL = re.compile(r"(?<=[a-z,;:&+(] )[\"“(]?[A-ZÀ-Þ][\w&.-]+|\b[A-Z]{2,}\b")
 _NAME_LIKE = re.compile(r"\d|[\w]/[\w]|\w_\w|[a-z]\.[a-z]{2}|\b[a-z]+[A-Z]|[`\"“@#]|\w-\w+-\w|[€$£%]")
@@ -58,10 +101,23 @@ _NO_SUBJECT = frozenset(
     """.split()
 )
 _EXISTS = compiled(
-    r"^there(?:'s|_is|_are|_isn't|_aren't|_was|_were)_(?:also_)?(?:no|only|\d|two|three|four|five|six|a_(?:limit|rule|policy|fee|cap|quota|deadline)|an?_\w+_(?:limit|fee|rule)|never|always)\b"
+    r"""^there(?:'s|_is|_are|_isn't|_aren't|_was|_were)_(?:also_)?(?:no|only|\d+|two|three|four|five|six|a_(?:limit
+        |rule|policy|fee|cap|quota|deadline)|an?_\w+_(?:limit|fee|rule)|never|always)\b"""
+)
+_ORDERS = frozenset(
+    """
+    don't do never please pls always let use keep write put add fix run check send create make set open delete remove
+    install try read look give tell show help ask call go come stay wait take bring buy get see say think
+    """.split()
 )
 _AFTER_VERBS = frozenset("a an the my our your to for like it that this no so too good great".split())
 _PLACES_FIRST = frozenset("in on at since for from with after before by as also now then".split())
+
+
+_TELLING = 6
+"""Words of a statement that says enough without a name or a number in it."""
+_DEFINITE = frozenset("the this these those half most both since now".split())
+_UNDER_WAY = compiled(r"(?:'s|'re|\b(?:is|are|was|were))_(?:\w+_)?\w+ing\b")
 
 
 def fact(clause: Clause, *, eager: bool = False) -> str | None:
@@ -73,14 +129,17 @@ def fact(clause: Clause, *, eager: bool = False) -> str | None:
     for each in _PERSONAL:
         if each.fits(low):
             return each.name
-    if clause.first in ("don't", "dont", "do", "never", "please", "pls", "always", "let"):
+    if clause.first in _ORDERS and not (len(clause.words) > 2 and words.is_finite(clause.words[1])):
         return "fact.announced" if eager else None
     if _FLEETING.search(low) and not (eager and _is_specific(clause)):
         return None
     if _MINE.match(low):
         return "fact.possession" if _verb_at(clause.words[1:]) else None
-    if _resolved(clause) and _verb_at(clause.words) and (eager or _is_specific(clause) or _NORM.search(low)):
-        return "fact.statement"
+    if _resolved(clause) and (_verb_at(clause.words) or plural_verb(clause.words)):
+        if eager or _is_specific(clause) or _NORM.search(low):
+            return "fact.statement"
+        if len(clause.words) >= _TELLING and _is_definite(clause) and not _UNDER_WAY.search(low):
+            return "fact.plain"
     return "fact.announced" if eager and len(clause.words) > 1 else None
 
 
@@ -91,7 +150,12 @@ def _resolved(clause: Clause) -> bool:
         return True
     if clause.first in words.THIRDS and len(clause.words) > 1 and clause.words[1] in _AFTER_VERBS:
         return False
-    return first not in _NO_SUBJECT
+    return first not in _NO_SUBJECT and clause.first not in words.AUXILIARIES
+
+
+def _is_definite(clause: Clause) -> bool:
+    """Tell whether a clause is about this one thing, not about things in general."""
+    return clause.first in _DEFINITE or clause.first.partition("'")[0] in words.KIN
 
 
 def _verb_at(following: tuple[str, ...]) -> bool:

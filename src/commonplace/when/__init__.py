@@ -1,0 +1,1 @@
+"""Dates that a text names, as days of the calendar."""
