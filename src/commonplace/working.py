@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from commonplace import learning, pruning, times
 from commonplace.core import Core, Place
-from commonplace.errors import CommonplaceError, StoreClosed
+from commonplace.errors import CommonplaceError, EmbedderMismatch, StoreClosed
 from commonplace.reconciling import Settled
 from commonplace.store import jobs
 from commonplace.values import Job
@@ -83,9 +83,10 @@ def _run_claimed(core: Core, space: int, number: int | None) -> Tried | None:
         return Tried(job=job, settled=_RUNS[job.kind](core, space, job, token) or [])
     except StoreClosed:
         raise
-    except KeyboardInterrupt:
-        # Nobody else should have to wait until the claim runs out.
-        core.store.write(lambda tx: jobs.fail(tx, space, job.number, token, "interrupted", due=times.now()), space)
+    except (EmbedderMismatch, KeyboardInterrupt) as error:
+        # It is not the job's fault: somebody else may have it at once, and need not wait until the claim runs out.
+        why = type(error).__name__
+        core.store.write(lambda tx: jobs.fail(tx, space, job.number, token, why, due=times.now()), space)
         raise
     except Exception as error:  # whatever it is, the job must come to its end
         _give_back(core, space, job, token, error)
@@ -115,7 +116,7 @@ def run_until(
     """Run what is due as it comes, until somebody wants it ended: the job at hand is done, what waits stays on disk.
 
     `rest` is called with the seconds until there may be more, at most `idle`. A store that does not answer is asked
-    again after a while.
+    again after a while; a book that was re-embedded has to be opened again.
     """
     while not ended():
         try:
@@ -124,7 +125,7 @@ def run_until(
                 if ended():
                     return
             rest(_pause(core, idle))
-        except StoreClosed:
+        except (EmbedderMismatch, StoreClosed):
             raise
         except CommonplaceError as error:
             _log.warning("the worker rests: %s", type(error).__name__)
@@ -184,6 +185,8 @@ class Worker:
                 pass
         except StoreClosed:
             return
+        except EmbedderMismatch:
+            _log.warning("the worker ends: the book was re-embedded meanwhile")
 
     def _rest(self, seconds: float) -> None:
         self._wake.wait(seconds)

@@ -208,6 +208,19 @@ def test_an_interrupted_job_is_given_back_at_once(lazy: Cli, monkeypatch: pytest
     assert lazy("work", "--once").out == "did 1 job\n"
 
 
+@pytest.mark.parametrize("words", [(), ("--once",)])
+def test_a_book_that_was_reembedded_ends_the_work_and_costs_no_job(
+    lazy: Cli, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    lazy("learn", "--no-wait", stdin=TALK)
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(working, "ATTEMPTS", 1)
+        meanwhile.setitem(working._RUNS, "learn", fails(commonplace.EmbedderMismatch("open it again")))
+        done = lazy("work", *words)
+    assert (done.status, done.err.splitlines()[-1]) == (1, "commonplace: open it again")
+    assert lazy("work", "--once").out == "did 1 job\n"
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_program_works_until_it_is_asked_to_end(lazy: Cli, tmp_path: Path, number: signal.Signals) -> None:
     lazy("learn", "--no-wait", stdin=TALK)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -120,16 +120,21 @@ def _saying_what_is_kept(progress: Progress, console: Console) -> Iterator[None]
 
 def _standing(book: Book, learned: Learned) -> Iterator[tuple[Memory, str]]:
     """Each memory once, and how it stands to what was known."""
-    times_said = Counter(memory.id for memory in learned.memories)
+    times_said, telling = Counter(memory.id for memory in learned.memories), _telling(learned.links)
     for id, memory in {memory.id: memory for memory in learned.memories}.items():
-        again = sum(link.id == id and link.relation == "repeats" for link in learned.links)
-        beside = [_beside(book, link, id) for link in learned.links if _tells(link, id)]
+        again = sum(link.relation == "repeats" for link in telling[id])
+        beside = [_beside(book, link, id) for link in telling[id] if link.relation in _RECONCILED]
         yield memory, ", ".join(beside) or ("said again" if again >= times_said[id] else "new")
 
 
-def _tells(link: Link, id: str) -> bool:
-    """Whether a link says what became of a memory: it took a place beside others, or was outdated from the start."""
-    return link.relation in _RECONCILED if link.id == id else (link.relation, link.other) == ("supersedes", id)
+def _telling(links: Iterable[Link]) -> Mapping[str, list[Link]]:
+    """The links that say what became of each memory: its own, and what outdated it from the start."""
+    telling: dict[str, list[Link]] = defaultdict(list)
+    for link in links:
+        telling[link.id].append(link)
+        if link.relation == "supersedes":
+            telling[link.other].append(link)
+    return telling
 
 
 def _beside(book: Book, link: Link, id: str) -> str:
