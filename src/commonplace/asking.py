@@ -38,6 +38,8 @@ class Related:
 
     outdated: frozenset[str] = frozenset()
     """Messages of which something that was learned is superseded by now."""
+    over: frozenset[str] = frozenset()
+    """Messages that say little more than what is superseded."""
     retold: Mapping[str, str] = field(default_factory=dict)
     """Messages that say little more than a memory that was learned from them, which is the value."""
     reversed: Sequence[tuple[str, Memory]] = ()
@@ -173,7 +175,7 @@ def assemble(request: Request, found: Found, judgement: rank.Judgement, relate: 
     `relate` looks up what is linked with the best of them.
     """
     best = _best(found, judgement, request)
-    related = _related([found.rows[i] for i, _ in best], relate)
+    related = Related() if request.selection.superseded else _related([found.rows[i] for i, _ in best], relate)
     factors = {i: _factors(found.rows[i], float(judgement.evidence[at]), found.uses, request) for i, at in best}
     scores = {
         i: weigh.score(float(judgement.relevance[at]), *factors[i])
@@ -209,11 +211,10 @@ def _related(rows: Sequence[Row], relate: Relate) -> Related:
 
 
 def _untold(found: Found, ranked: list[int], related: Related) -> list[int]:
-    """The ranked rows less messages that say little more than a memory that is there as well."""
-    if not related.retold:
-        return ranked
-    there = {memories.id_of(found.rows[i]) for i in ranked}
-    return [i for i in ranked if related.retold.get(memories.id_of(found.rows[i])) not in there]
+    """The ranked rows less messages that say little more than what is superseded, or than a memory that is there."""
+    ids = {i: memories.id_of(found.rows[i]) for i in ranked}
+    there = set(ids.values())
+    return [i for i in ranked if ids[i] not in related.over and related.retold.get(ids[i]) not in there]
 
 
 def _reversed(shown: Sequence[Hit], related: Related) -> Iterator[Hit]:

@@ -20,8 +20,10 @@ def related(tx: Tx, space: int, said: Sequence[str], decided: Sequence[str]) -> 
     rows = memories.currents(tx, space, [*{link.id for link in learned}, *before]) if learned or before else []
     there = {memories.id_of(row): memories.decode(row) for row in rows}
     standing = {id for id, memory in there.items() if memory.valid_to is None}
+    past = [link for link in learned if link.id in there and link.id not in standing]
     return Related(
-        outdated=frozenset(link.other for link in learned if link.id in there and link.id not in standing),
+        outdated=frozenset(link.other for link in past),
+        over=frozenset(link.other for link in past if _share(link) > _MOST),
         retold={link.other: link.id for link in learned if link.id in standing and _share(link) > _MOST},
         reversed=[(by, there[id]) for id, by in before.items() if id in there and id not in standing],
     )
