@@ -37,7 +37,7 @@ INTENDED = {
 }
 
 # Slow to import, or needed by one door only; importing commonplace must leave them alone.
-HEAVY = ("onnxruntime", "torch", "transformers", "sentence_transformers", "usearch", "tokenizers")
+HEAVY = ("autogen_core", "onnxruntime", "torch", "transformers", "sentence_transformers", "usearch", "tokenizers")
 HEAVY += ("httpx", "aiohttp", "fastapi", "starlette", "uvicorn")
 HEAVY_BUILT_IN = ("http.server", "multiprocessing", "socketserver", "unittest", "xmlrpc")
 

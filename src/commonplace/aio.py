@@ -20,7 +20,7 @@ from commonplace.book import Book, Jobs, Links, Memories, Names, Revisions, Vect
 from commonplace.canvas import Canvas
 from commonplace.errors import StoreClosed
 from commonplace.kv import KeyValue
-from commonplace.opening import EmbedderLike
+from commonplace.opening import EmbedderLike, ExtractorLike
 from commonplace.opening import open as open_book
 from commonplace.settings import Settings
 from commonplace.streaming import stream
@@ -81,11 +81,14 @@ async def open_async(
     space: str = "default",
     embedder: EmbedderLike = None,
     settings: Settings | None = None,
+    extractor: ExtractorLike = None,
 ) -> AsyncBook:
     """Open a book as `open` does, for use from an event loop."""
     threads = _Threads()
     try:
-        book = await threads.run(open_book, where, space=space, embedder=embedder, settings=settings)
+        book = await threads.run(
+            open_book, where, space=space, embedder=embedder, settings=settings, extractor=extractor
+        )
     except BaseException:
         threads.stop()
         raise

@@ -204,7 +204,7 @@ def _said(tx: Tx, space: int, payload: Mapping[str, Any]) -> _Said:
     rows = {memories.id_of(row): row for row in memories.standing(tx, space, payload["ids"], now=times.now())}
     return _Said(
         before=[
-            Utterance(text=each.content, speaker=each.name, role=each.role, said_at=each.said_at)
+            Utterance(text=each.content, speaker=each.name, role=each.role, said_at=each.said_at, context=True)
             for each in earlier
             if isinstance(each.content, str)
         ],

@@ -8,16 +8,21 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from commonplace.book import Book
-from commonplace.core import Core
+from commonplace.core import Core, Place
 from commonplace.embed import load as load_embedder
 from commonplace.embed.base import Embedder
 from commonplace.errors import CommonplaceError, InvalidInput, StoreUnavailable
+from commonplace.kv import KeyValue
+from commonplace.learn.types import Extractor
 from commonplace.settings import Settings
 from commonplace.store.base import Store
 from commonplace.store.postgres import address
 from commonplace.store.sqlite import SqliteStore
 
 EmbedderLike = Embedder | Callable[[list[str]], object] | str | None
+ExtractorLike = Extractor | str | None
+LEDGER = "model tokens"
+"""The key-value namespace in which a book counts what the model that it was opened with has taken."""
 
 
 def open(
@@ -27,14 +32,17 @@ def open(
     embedder: EmbedderLike = None,
     settings: Settings | None = None,
     read_url: str | None = None,
+    extractor: ExtractorLike = None,
 ) -> Book:
     """Open the book at a path or a postgresql:// URL, making it if it is not there. Whoever opens closes.
 
     `space` is the wall: no verb of the returned book reaches beyond it. `embedder` is None for the one that
     ships with commonplace, or an Embedder, a function, or a text such as "openai:text-embedding-3-small".
     `read_url` names a PostgreSQL replica that recalls may ask, once it has seen this process's own writes.
+    `extractor` is what `learn` finds memories with: None for the rules, or an Extractor such as a ModelExtractor, or a
+    text such as "openai:gpt-4o-mini", whose tokens are counted in the space's key-value entries.
     """
-    core = open_core(where, embedder=embedder, settings=settings, read_url=read_url)
+    core = open_core(where, space=space, embedder=embedder, settings=settings, read_url=read_url, extractor=extractor)
     try:
         return Book(core, space)
     except CommonplaceError:
@@ -45,16 +53,22 @@ def open(
 def open_core(
     where: str | PathLike[str],
     *,
+    space: str = "default",
     embedder: EmbedderLike = None,
     settings: Settings | None = None,
     read_url: str | None = None,
+    extractor: ExtractorLike = None,
 ) -> Core:
-    """Open what every book at one place shares, for whoever works in all of its spaces."""
+    """Open what every book at one place shares, for whoever works in all of its spaces.
+
+    `space` is where the tokens of an extractor with a model are counted.
+    """
     chosen = settings or Settings()
     loaded = load_embedder(embedder)
+    reader = _reader(extractor, space, chosen)
     store = open_store(where, chosen, read_url=read_url)
     try:
-        return Core(store, loaded, chosen, shown(where))
+        return Core(store, loaded, chosen, shown(where), reader(store))
     except CommonplaceError:
         store.close()
         raise
@@ -90,6 +104,21 @@ def shown(where: str | PathLike[str]) -> str:
     """A book's place as messages may show it: without a password."""
     place = fspath(where)
     return address.parse(place).shown if _is_url(place) else place
+
+
+def _reader(spec: ExtractorLike, space: str, settings: Settings) -> Callable[[Store], Extractor | None]:
+    """What makes the extractor once there is a store to count its tokens in; a wrong one is refused before."""
+    if spec is None or spec == "rules":
+        return lambda store: None
+    if isinstance(spec, str):
+        from commonplace.learn.chat import chat
+        from commonplace.learn.model import ModelExtractor
+
+        client = chat(spec)
+        return lambda store: ModelExtractor(client, ledger=KeyValue(store, Place(store, space), LEDGER, settings))
+    if isinstance(spec, type) or not callable(getattr(spec, "extract", None)):
+        raise InvalidInput(f"an extractor is 'rules', 'openai:MODEL' or an object with extract(messages), not {spec!r}")
+    return lambda store: spec
 
 
 def _is_url(place: str) -> bool:

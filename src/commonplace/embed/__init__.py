@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import os
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
@@ -40,7 +39,6 @@ _HOMES = {
     "StaticEmbedder": ".static",
     "WordsOnly": ".words_only",
 }
-_OPENAI = "https://api.openai.com/v1"
 _KNOWN = "'default', 'none', 'onnx:DIR', 'openai:MODEL' or 'sentence-transformers:NAME'"
 
 _default: Embedder | None = None
@@ -102,8 +100,9 @@ def _onnx(folder: str) -> Embedder:
 
 def _openai(model: str) -> Embedder:
     from commonplace.embed.http import OpenAIEmbedder
+    from commonplace.embed.openai_service import home
 
-    return OpenAIEmbedder(model, base_url=os.environ.get("OPENAI_BASE_URL") or _OPENAI)
+    return OpenAIEmbedder(model, base_url=home())
 
 
 def _sentence_transformers(name: str) -> Embedder:

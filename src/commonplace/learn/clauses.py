@@ -47,10 +47,12 @@ _CARELESS = compiled(
 )
 _BEFORE_VERBS = frozenset("never always only just".split())
 _LEFT_OUT = compiled(
-    r"""(?:just_|finally_|recently_|already_|also_|never_|always_)*(?:(?P<ing>(?:not_)?(?:doing|going|moving|switching|sticking|staying
-        |using|dropping|keeping|planning|heading|flying|leaving|taking"""
-    r"|starting|learning|working|targeting|migrating|travell?ing|seeing|visiting|replacing|cancell?ing|buying|selling|renewing|killing|skipping|hiring|closing))\s"
-    r"|(?P<past>tried|kept|let|went|decided|chose|picked|gave|bought|moved|found|learn(?:ed|t)|switched|ended|got|met|lost|spent"
+    r"""(?:just_|finally_|recently_|already_|also_|never_|always_)*(?:(?P<ing>(?:not_)?(?:doing|going|moving|switching
+        |sticking|staying|using|dropping|keeping|planning|heading|flying|leaving|taking"""
+    r"""|starting|learning|working|targeting|migrating|travell?ing|seeing|visiting|replacing|cancell?ing|buying
+        |selling|renewing|killing|skipping|hiring|closing))\s"""
+    r"""|(?P<past>tried|kept|let|went|decided|chose|picked|gave|bought|moved|found|learn(?:ed|t)|switched|ended|got
+        |met|lost|spent"""
     r"""|rolled|settled|opted|used|discovered|noticed|finished|started|quit|joined|signed|booked|had|made|wasted|broke
         |cancell?ed|dropped|replaced|deleted|sold|hired|ran|rejected|approved|adopted|upgraded|wrote|built|grew|tested
         |agreed|bumped|pinned|turned|overwrote|tripped|changed_my|attempted)\s"""

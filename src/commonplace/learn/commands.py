@@ -11,8 +11,9 @@ from commonplace.learn.segment import Span
 
 _ASKING = (
     r"""(?:(?:so|ok|okay|and|but|also|hey|oh|please|pls|plz|kindly|just|can you|could you|would you|will you|can u
-        |you should|you need to|you can|i need you to|i want you to"""
-    r"""|i'd like you to|you can|feel free to|go ahead and|make sure (?:you|to)|be sure to|it's important (?:that you
+        |you should|you need to|i need you to|i want you to"""
+    r"""|i'd like you to|you can|you may|feel free to|go ahead and|make sure (?:you|to)|be sure to
+        |it's important (?:that you
         |to)|important:|let's|always|do|actually|wait|no|yes|sorry|now|then|assistant|bot)[,:]?\s+)*"""
 ).replace(" ", r"\s")
 _REMEMBER = compiled(
@@ -27,7 +28,11 @@ _REMEMBER = compiled(
         |the\s+following)(?:\s+(?:one|down|on\s+file|in\s+(?:your\s+)?(?:memory|notes|mind)|for\s+(?:later|me
         |next\s+time|future\s+\w+)|to\s+(?:your\s+)?(?:memory|notes)|somewhere))*\s*[:,–—-]+\s*| (?:add|save|commit
         |put)\s+(?:this\s+|that\s+)?(?:to|in|into)\s+(?:your\s+|the\s+)?(?:memory|notes)(?:\s*[:,–—-]+\s*|\s+that\s+)
-        | for\s+(?:the\s+record|(?:all\s+)?(?:future|later|next)\s+(?:reference|sessions?|conversations?|chats?
+        | (?:save|store|record|note|log)\s*:\s*
+    | (?:don'?t|do\s+not)\s+let\s+(?:me|us)\s+forget(?:\s+that)?\s+
+    | put\s+(?:it\s+)?on\s+(?:the\s+)?record\s+that\s+
+    | in\s+case\s+you\s+(?:ever\s+)?need\s+(?:it|this)(?:\s+(?:later|again))?\s*[,:]\s*
+    | for\s+(?:the\s+record|(?:all\s+)?(?:future|later|next)\s+(?:reference|sessions?|conversations?|chats?
         |answers?|time)|your\s+(?:information|records|notes|memory)|later(?:\s+reference)?|reference|posterity
         |next\s+time)\s*[,:–—-]+\s*| (?:you\s+)?(?:should|must
         |need\s+to)\s+know(?:\s+for\s+[\w\s]{3,30}?)?(?:\s+that\s+|\s*[:,]\s*)
@@ -51,8 +56,10 @@ _ONLY_THAT = compiled(
     re.IGNORECASE,
 )
 _TO_DO = re.compile(
-    _ASKING + r"(?:remember|don'?t\s+forget|do\s+not\s+forget|remind\s+(?:me|us))\s+to\s+(?=\w)", re.IGNORECASE
+    _ASKING + r"(?:remember|don'?t\s+forget|do\s+not\s+forget|remind\s+(?:me|us))\s+to\s+(?=\w)",
+    re.IGNORECASE,
 )
+_WISH = re.compile(r"\bforget to (?:have|eat|drink|smile|breathe|subscribe|enjoy|rest|vote)\b", re.IGNORECASE)
 _REMIND = re.compile(_ASKING + r"remind\s+(?:me|us)\s+(?:that|about|of|on|tomorrow|next)\b", re.IGNORECASE)
 
 _NOTES = r"(?:your\s+|the\s+|my\s+)?(?:memory|memories|notes?|records?|files?|database|history|profile|brain|logs?)"
@@ -97,6 +104,11 @@ _CAN_GO = compiled(
         |be\s+(?:deleted|removed|forgotten|dropped))\b""",
     re.IGNORECASE,
 )
+_NEVER_HAPPENED = compiled(
+    rf"""(?:what|everything|anything)\s+(?:i|we)\s+(?:just\s+)?{_TELLING}(?:\s+you)?\s+(?:about|regarding)\s+
+    (?P<subject>.+?)\s+(?:never|didn't)\s+happen(?:ed)?\b""",
+    re.IGNORECASE,
+)
 _TAKEN_OUT = compiled(
     r"""\b(?:i'd\s+like|i\s+would\s+like|i\s+want|please\s+have|have|get|i\s+need|i'd\s+prefer)\s+(?P<subject>(?:my
         |our|the|that|this|everything|all|any|\w+'s)\b.{2,80}?)\s+(?:to\s+be\s+|be\s+)?"""
@@ -120,6 +132,7 @@ _ONLY_IT = compiled(
     re.IGNORECASE,
 )
 _IDIOM = compiled(r"(?:oh_|ah_|ok_|just_)*(?:forget_(?:about_)?it|never_?mind)\b(?!_(?:about|what|the))", re.IGNORECASE)
+_MAY_ASK = re.compile(r"^(?:can|could|would|will) (?:you|u)\b|, (?:ok|okay|please|right|pls)\?$", re.IGNORECASE)
 _ABOUT = compiled(
     rf"""(?:(?:everything|anything|all|whatever|that|what|the|my|any|those|these|your)\b[\w\s']{{0,40}}?)?\s*\b(?:about
         |regarding|concerning|on\s+the\s+subject\s+of)\s+(?P<subject>.+)$|(?:what|everything|anything
@@ -172,6 +185,8 @@ def _remember(sentence: Span) -> Command | None:
     text = sentence.text
     if _ONLY_THAT.match(text):
         return Command("remember that", "", sentence.start, sentence.end)
+    if _WISH.search(text):
+        return None
     if found := _TO_DO.match(text) or _REMIND.match(text):
         return _of("to do", sentence, found.start())
     if text.rstrip().endswith("?") and not re.search(
@@ -193,13 +208,13 @@ def _of(act: Literal["remember", "to do"], sentence: Span, begin: int) -> Comman
 
 def _forget(sentence: Span) -> Command | None:
     text = sentence.text.replace("’", "'")
-    if text.rstrip().endswith("?") and not re.match(r"(?:can|could|would|will) (?:you|u)\b", text, re.IGNORECASE):
+    if text.rstrip().endswith("?") and not _MAY_ASK.search(text):
         return None
     if _IDIOM.match(text):
         return None
     if _ONLY_IT.match(text):
         return Command("forget that", "", sentence.start, sentence.end)
-    if found := _CAN_GO.match(text) or _CONFIDENTIAL.match(text):
+    if found := _CAN_GO.match(text) or _CONFIDENTIAL.match(text) or _NEVER_HAPPENED.match(text):
         return _subject(sentence, re.sub(r"^(?:about|on|of|for|regarding|with)\s+", "", found["subject"]))
     if found := _TAKEN_OUT.search(text):
         return _subject(sentence, found["subject"])

@@ -15,7 +15,10 @@ from commonplace.recall.lexicon import COMMON, EMPTY
 from commonplace.values import Kind
 
 _STRONG = r"""
-    correction(?:\s+to\s+[^:,]{3,60})?|i\s+meant(?:\s+to\s+(?:say|write))?|i\s+mean|scratch\s+that|strike\s+that
+    (?:(?:small|slight|minor|quick|one|a)\s+)*correction(?:\s+to\s+[^:,]{3,60})?|i\s+meant(?:\s+to\s+(?:say|write))?
+    |i\s+mean|i\s+(?:mixed|messed)\s+(?:that|it|them|this|things)\s+up
+    |(?:please\s+)?ignore\s+my\s+(?:last|previous|earlier)\s+(?:message|mail|note|post|one)
+    |i\s+(?:gave|told|sent)\s+(?:you|everyone|them)\s+the\s+wrong\s+(?P<noun>\w+(?:\s\w+)?)|scratch\s+that|strike\s+that
     |make\s+that|my\s+(?:bad|mistake)|i\s+was\s+(?:wrong|mistaken)(?:\s+(?:about|on)\s+[^:,.]{3,60})?|i\s+(?:misspoke
     |mistyped|misread|misremembered|got\s+that\s+wrong|take\s+that\s+back|stand\s+corrected|made\s+a\s+mistake)|typo
     |errat(?:um|a)|i\s+changed\s+my\s+mind|changed\s+my\s+mind|let\s+me\s+correct\s+(?:that|myself)|(?:i\s+(?:have
@@ -23,7 +26,9 @@ _STRONG = r"""
     |\s+has|\s+isn't|\s+wasn't)?\s+(?:(?:not|no\s+longer)\s+(?:quite\s+|entirely\s+|actually\s+|at\s+all\s+)?(?:right
     |true|correct|accurate|the\s+case)|(?:quite\s+|all\s+)?wrong|incorrect|outdated|out\s+of\s+date|changed|a\s+typo
     |old\s+(?:info|news)|before\s+[\w.]+)|not\s+any\s?more|no\s+longer|wrong|edit"""
-_WEAK = r"""actually|sorry(?:\s+(?:folks|all|guys|everyone|team))?|oops|whoops|wait|no\s+wait|no|nope|nah|oh|ah|hm+|well
+_WEAK = r"""actually|sorry(?:\s+(?:folks|all|guys|everyone|team))?|oops|whoops|wait|no\s+wait
+    |no(?=[,.!…]|\s+(?:wait|it|it's|that|i|we|he|she|they|the|my|our|sorry|actually)\b)
+    |nope|nah|oh|ah|hm+|well
     |hang\s+on|hold\s+on|update|ugh|er+|yes|yeah|yep|right|now(?=\s+(?:it|they|he|she)\b)|on\s+second\s+thoughts?
     |rather|in\s+fact|but|and|ok|okay|so|argh|damn|apologies|well\s+actually"""
 _CUE = compiled(rf"(?:(?P<strong>{_STRONG})|(?P<weak>{_WEAK}))\b(?:[\s,:;.!…–—-]+|$)", re.IGNORECASE)
@@ -31,9 +36,16 @@ _STAR = re.compile(r"\*+(?=\w)")
 _START = re.compile("")
 _AT_END = compiled(
     r"""(?:,|\s[-–—]|\.|;)\s*(?:sorry,?\s*)?(?:i\s+(?:mistyped|misread|misspoke|got\s+it\s+wrong)|my\s+(?:bad|mistake)
-        |typo|wrong\s+before)[\s.!]*$""",
+        |typo|wrong\s+before)[\s.!]*$|^\S+(?:\s\S+){0,2},\s+(?:actually|sorry|i\s+mean)[\s.!]*$""",
     re.IGNORECASE,
 )
+_SPELLED = compiled(
+    r"""(?:it's|it_is)_(?P<before>[^,;.]+)[,;.]_(?:and_)?(?:you|they|people|everyone)_(?:all_)?(?:keep|always|still)s?_
+    (?:writ|spell|call|pronounc)|(?:you|they|people|everyone)_(?:all_)?(?:keep|always|still)s?_
+    (?:writ|spell|call|pronounc)[^,;.]*[,;.]_(?:but_)?(?:it's|it_is)_(?P<after>[^,;.]+)""",
+    re.IGNORECASE,
+)
+_SWAP = re.compile(r"not (?P<old>[^,;]{1,30}), (?:it's |but )?(?P<new>[^,;.!]{1,30})[.!]*$", re.IGNORECASE)
 _TELLING = (
     "actually",
     "sorry",
@@ -144,7 +156,11 @@ def correction(text: str, said: Sequence[Said], who: Who, *, announced: bool = F
     text = text.replace("’", "'")
     begin, strong, told = _cues(text)
     strong = strong or announced
-    rest = text[begin:].strip()
+    rest = _named(text[:begin], text[begin:].strip())
+    if spelled := _SPELLED.match(text):
+        return Corrected(f"The right spelling is {spelled['before'] or spelled['after']}", who, None)
+    if (swap := _SWAP.match(text)) and (found := _put_right(swap["new"], swap["old"], said, False)) and found.made:
+        return found
     if not rest or not (strong or told):
         return None
     if contrast := _CONTRAST.match(rest):
@@ -156,6 +172,14 @@ def correction(text: str, said: Sequence[Said], who: Who, *, announced: bool = F
     if value is not None:
         return _put_right(value, old, said, strong)
     return _restated(rest, old, said, who, strong)
+
+
+def _named(cue: str, rest: str) -> str:
+    """Put what was wrong into "the right one is …", where the sentence names it."""
+    found = _CUE.match(cue)
+    if not found or not found["noun"]:
+        return rest
+    return re.sub(r"^(?:the (?:right|correct) one|it)(?='s|\s+is)", f"the {found['noun']}", rest, flags=re.IGNORECASE)
 
 
 def _cues(text: str) -> tuple[int, bool, bool]:

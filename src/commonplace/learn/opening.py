@@ -27,7 +27,7 @@ _PHRASES = r"""
 """
 _OPENING = compiled(
     rf"""(?:(?:no|yes),?\s+(?=(?:i|we|i'm|we're|i've|my|our)\b)|(?:{_WORDS})\b(?:[\s,:;!.…—–-]+|$)
-    |(?:{_PHRASES})\b[\s,:;!.…—–-]+)""",
+    |(?:hi|hey|hello|dear|morning|good_morning)_(?:[\w.]+_){{0,2}}[\w.]+[,!]\s+|(?:{_PHRASES})\b[\s,:;!.…—–-]+)""",
     re.IGNORECASE,
 )
 # These open a sentence only before a comma: "team, we ship" but "team lunch is at noon".

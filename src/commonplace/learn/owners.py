@@ -13,6 +13,7 @@ from commonplace.values import Kind
 
 _SPEAKER = frozenset("i my me mine myself".split())
 _GROUP = frozenset("we our us ours ourselves let's lets".split())
+_NOBODY = frozenset("the this that these those my our your a an no some every all it".split())
 _OTHERS = frozenset("client customer boss editor landlord teacher reviewer board team cat dog kids baby".split())
 _INTRODUCED = re.compile(r"(?:when|whenever|if|since|because|as|after|before|while|once|for|in|on)\b[^,]*,")
 _NAMED = compiled(
@@ -46,5 +47,5 @@ def owner(clause: Clause, kind: Kind, who: Who) -> str | None:
         return clause.words[1]
     if kind == "preference":
         found = _NAMED.match(clause.text)
-        return found[1] if found and found[1].lower() not in words.CALENDAR else who.name
+        return found[1] if found and found[1].lower() not in words.CALENDAR | _NOBODY else who.name
     return None

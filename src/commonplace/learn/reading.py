@@ -48,8 +48,8 @@ _SHORT_REASON = compiled(
     |faster|simpler|easier|better|less|more|fewer|both|same|way_too|far_too|half|two|three|four)\b"""
 )
 _SETTLED = compiled(
-    r"""^(?:it's_|that's_|all_|finally_|ok_|right,?_)*(?:settled|decided|official|decision_made|final|done_deal|agreed|approved
-        |verdict_is_in)[.!]*$"""
+    r"""^(?:it's_|that's_|all_|finally_|ok_|right,?_)*(?:settled|decided|official|decision_made|final|done_deal|agreed
+        |approved|verdict_is_in)[.!]*$"""
 )
 _ATTEMPT = compiled(r"""
     ^(?:i|we|he|she|they|\w+)(?:'ve|_have|_has)?_(?:tried|tested|attempted|experimented|gave_\w+_a_(?:try|go)|trialled
@@ -59,6 +59,9 @@ _BAD = compiled(
         |back_to|slow\w*|late|too|nobody|none|nothing|killed|crash\w*|fail\w*|error\w*|refund\w*|burn\w*|sick|sink
         |sank|flooded|dead|died|mess|disaster|bad\w*|empty|wrong|stuck|stopped|fell|melted|soggy|rash|fired
         |unsubscrib\w*|bounced|backlog|twice_as|didn't|doesn't|couldn't|wouldn't|wasn't)\b"""
+)
+_MATERIAL = compiled(
+    r"\b(?:the|this|that|my)_(?:story|text|poem|paragraph|letter|dialogue|scene|sentences?|passage|song|above|plot)\b"
 )
 _REPORTED = re.compile(
     r"^(?:i|we)(?:'ve| have| had|'d)? (?:said|wrote|told (?:you|everyone|them)|mentioned|claimed)"
@@ -147,10 +150,14 @@ class _Message:
         self.question = None
         point, notice = core(sentence)
         low = " ".join(point.text.lower().replace("’", "'").split())
-        if self._message.role == "user" and (asked := command(point) or command(sentence)):
+        if self._message.role == "user" and (
+            asked := command(point) or (command(sentence) if point is not sentence else None)
+        ):
             if asked.act != "forget that" or not self._corrected(sentence):
                 self._command(asked, point)
         elif doubt.is_task(sentence.text.lower()):
+            if _MATERIAL.search(low):
+                self._drafts.clear()
             return False
         elif doubt.is_question(low) and not rules.asks_for_a_habit(low):
             self._asked(sentence)
@@ -255,6 +262,9 @@ class _Message:
         if self._previous is None or not _BACKWARD.search(low):
             return False
         more = clause(sentence.text, sentence.start, sentence.end)
+        own = rules.first(more)
+        if own is not None and own.kind in ("pattern", "preference") and not _POLICY.match(low):
+            return False
         policy = bool(_POLICY.match(low))
         if self._drafts and self._drafts[-1].covers(self._previous):
             last = self._drafts[-1]
@@ -400,7 +410,7 @@ class _Message:
         self._reader.said.append(Said(text, self._who, whose, draft.kind if draft else None))
 
     def _is_meant(self, each: Clause, eager: bool) -> bool:
-        if doubt.is_small_talk(each.low) or _REPORTED.match(each.low):
+        if doubt.is_small_talk(each.low) or _REPORTED.match(each.low) or each.low[:1] in '"“«':
             return False
         if doubt.is_question(each.low) and not rules.asks_for_a_habit(each.low):
             return False

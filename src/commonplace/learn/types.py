@@ -25,6 +25,8 @@ class Utterance:
     role: str
     """user, assistant, system or tool."""
     said_at: datetime
+    context: bool = False
+    """Only there for those after it: nobody asks what it holds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

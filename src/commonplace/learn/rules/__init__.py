@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from commonplace.learn.clauses import Clause
 from commonplace.learn.rules.base import Rule
 from commonplace.learn.rules.decisions import DECISIONS
@@ -19,6 +21,7 @@ def asks_for_a_habit(low: str) -> bool:
     return REQUEST.fits(low)
 
 
+@lru_cache(maxsize=64)
 def first(clause: Clause) -> Rule | None:
     """Give the first rule that fits a clause; None when it is of no kind but perhaps a fact."""
     for rule in RULES:

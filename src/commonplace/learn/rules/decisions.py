@@ -56,12 +56,12 @@ DECISIONS = (
             |now_)*{past_form(_DONE)}\b|^i{_HAVE}_(?:\w+ly_|just_|also_|now_)*(?:{past_form(_DONE[:30])})\b
             |\band_(?:\w+ly_|then_)?{past_form(_DONE[:20])}_(?:it|them|that|this)\b|\b(?:was|were|been|got
             |gets)_(?:officially_|finally_|unanimously_)?(?:rejected|cancelled|canceled|approved|dropped|scrapped
-            |postponed|adopted|replaced|abandoned|shelved|deprecated|retired|chosen|selected|picked|accepted
-            |declined|suspended)\b|\b(?:is|are)_(?:cancelled|canceled|postponed|suspended|scrapped|approved|off_the_table)\b
-            |\bwe_(?:award|choose|pick|select|go_with|opt_for|adopt|drop|reject|approve|postpone|cancel|decline|accept)_
-            |^(?:the_)?[\w'-]+(?:_[\w'-]+){{0,2}}_(?:stays|goes)[.!]*$
-            |(?:'m|'re|\b(?:am|are))_not_(?:doing|taking|buying|renewing|selling|joining|hosting|paying|moving|supporting
-            |sending|inviting|extending|continuing|celebrating)_\w+""",
+            |postponed|adopted|replaced|abandoned|shelved|deprecated|retired|chosen|selected|picked|accepted|declined
+            |suspended)\b|\b(?:is|are)_(?:cancelled|canceled|postponed|suspended|scrapped|approved|off_the_table)\b
+            |\bwe_(?:award|choose|pick|select|go_with|opt_for|adopt|drop|reject|approve|postpone|cancel|decline
+            |accept)_|^(?:the_)?[\w'-]+(?:_[\w'-]+){{0,2}}_(?:stays|goes)[.!]*$|(?:'m|'re|\b(?:am|are))_not_(?:doing
+            |taking|buying|renewing|selling|joining|hosting|paying|moving|supporting|sending|inviting|extending
+            |continuing|celebrating)_\w+""",
         unless=r"""
     \b(?:picked|moved|cut|took|closed|signed|kept|backed|went|sold|pulled|dropped|ended|stopped|bought|passed
             |landed|quit)_(?:up|out_of|in|away|house|on_(?:to|with)|here|there|off|by|from_\w+_to_\w+|in_(?:january
@@ -76,8 +76,8 @@ DECISIONS = (
         "decision",
         0.75,
         r"""\b(?:per|after|following|as_per|by|in)_(?:[\w']+_){0,3}(?:vote|decision|agreement|consensus|ruling
-            |resolution|meeting)\b|\bas_agreed\b|\b(?:consensus|general_agreement|unanimous(?:ly)?)\b|\b(?:is|are|gets?|it's
-            |that's)_(?:now_)?(?:settled|decided|final|official|agreed)\b""",
+            |resolution|meeting)\b|\bas_agreed\b|\b(?:consensus|general_agreement|unanimous(?:ly)?)\b|\b(?:is|are
+            |gets?|it's|that's)_(?:now_)?(?:settled|decided|final|official|agreed)\b""",
         unless=r"\bnot_(?:settled|decided|final|official|agreed)|no_(?:consensus|agreement)",
         triggers="""
             meeting vote decision agreement consensus ruling resolution agreed unanimous unanimously settled decided
@@ -95,8 +95,8 @@ DECISIONS = (
         "decision.moving",
         "decision",
         0.7,
-        r"""(?:\bare|'re|\bis|'m|\bam)_(?:not_|now_|all_)*(?:moving|using|taking|going)_(?:[\w-]+_){0,6}?(?:to|off|away_from
-            |instead|from|anymore|over)\b""",
+        r"""(?:\bare|'re|\bis|'m|\bam)_(?:not_|now_|all_)*(?:moving|using|taking|going)_(?:[\w-]+_){0,6}?(?:to|off
+            |away_from|instead|from|anymore|over)\b""",
         triggers="moving using taking going",
         unless=r"going_to_(?!be_using)|\busing_(?:it|this|that)_to|taking_(?:a_)?(?:look|long|ages)",
     ),

@@ -50,6 +50,7 @@ _PERSONAL = (
             |great|good|nice|lovely|call_with|chat|doubt|quick|request|break|nap|shower|hunch|thought)|help|any\b
             |some\b|what\b|how\b|why\b|where\b|if\b|whether\b|your\b|the_(?:same|following|feeling|impression|code
             |error|output)|more_(?:time|questions|coffee)|lunch|dinner|breakfast|fun|a_lot_of_fun|coffee\b|good_|bad_)
+            |\b(?:have|'ve)_(?:now_|just_|already_)?(?:read|looked|seen|checked|reviewed|tested|started_on)\b
             |\bfound_(?:it|that|out_that)|\bneed_\w+_(?:with|on)_this|\b(?:don't|do_not|can't|cannot|didn't)_(?:know
             |get|have_(?:time|any)|need|remember|understand|see|do_(?:it|that|this))\b|\bgot_(?:it|you|this)
             |\bdo_(?:it|that|this|not_know)|started_(?:the|a|it)_(?:build|job|test|script)|^we_already_do$|\bcan_(?:do
@@ -62,11 +63,12 @@ _PERSONAL = (
         0.6,
         _I_AM + _AM_STATE,
         unless=r"""\b(?:i'm|i_am|i_was|we're|we_are)_(?:\w+_)?(?:in_(?:a_(?:meeting|rush|hurry|call|bit)|favou?r
-            |the_(?:middle|mood))|on_(?:my_way|a_call|it|board|the_(?:phone|same_page|fence))|at_(?:lunch|a_loss)
-            |a_(?:bit|little|lifesaver)|an?_idiot|the_(?:worst|best|same)|from_now|with_you|in\b$|using_(?:this|that
-            |it|the_(?:following|code))|running_(?:late|out|the|this|into|it)|working_on_(?:it|this|that)
-            |building_(?:the|it)|living_the|learning_(?:a_lot|so)|a_huge_mess|the_one_who|here|in_trouble
-            |in_love_with_(?:this|it)|on_(?:fire|track|time|the_way)|not_in)\b""",
+            |the_(?:middle|mood))|on_(?:my_way|the_(?:train|bus|plane|tram|road|sofa|couch)|a_(?:train|bus|plane)
+            |a_call|it|board|the_(?:phone|same_page|fence))|at_(?:lunch|a_loss)|a_(?:bit|little|lifesaver)|an?_idiot
+            |the_(?:worst|best|same)|from_now|with_you|in\b$|using_(?:this|that|it|the_(?:following|code))
+            |running_(?:late|out|the|this|into|it)|working_on_(?:it|this|that)|building_(?:the|it)|living_the
+            |learning_(?:a_lot|so)|a_huge_mess|the_one_who|here|in_trouble|in_love_with_(?:this|it)|on_(?:fire|track
+            |time|the_way)|not_in)\b""",
     ),
 )
 _MINE = compiled(r"^(?:and_|but_|also_|plus_)?(?:since_then_|now_)?(?:my|our|his|her|their)_")
@@ -89,7 +91,8 @@ _NORM = compiled(
         |maintains?|lives?|holds?|cancelled|canceled|approved|expires?|allergic|usable|available|responsible|depends?
         |consists?|contains?|means?|stands_for|uses?|closes?|opens?|supports?|stores?|charges?|changed|renamed
         |replaced|doesn't|don't|until|since|half|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty
-        |hundred|twice|once_a|per|ends?|starts?|first|last|licen[cs]e|no|none|nothing|instead)\b"""
+        |hundred|twice|once_a|per|ends?|starts?|first|last|licen[cs]e|included|excluded|free|extra|no|none|nothing
+        |instead)\b"""
 )
 _CAPITAL = re.compile(r"(?<=[a-z,;:&+(] )[\"“(]?[A-ZÀ-Þ][\w&.-]+|\b[A-Z]{2,}\b")
 _NAME_LIKE = re.compile(r"\d|[\w]/[\w]|\w_\w|[a-z]\.[a-z]{2}|\b[a-z]+[A-Z]|[`\"“@#]|\w-\w+-\w|[€$£%]")

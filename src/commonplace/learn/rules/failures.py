@@ -80,16 +80,17 @@ FAILURES = (
         "failure",
         0.75,
         r"""\b(?:took_(?:down|out)|brought_down|wiped(?:_out)?|nuked|knocked_out|locked_(?:us|me|everyone)_out
-            |gave_no_\w+|gave_up_(?:on|after|because|when)|leaves?_(?:\w+_){1,3}behind|confuses|took_(?:\w+_){1,4}down|by_(?:accident|mistake)|accidentally|overloaded|brought_(?:zero|no
-            |nothing)|zero_(?:sign-ups|sales|replies|results|effect|interest)|left_(?:us|me|him|her|them)_with
-            |killed_(?:them|it|the|my|our|all)|locked_(?:the_\w+|up|everything)|silently|gave_(?:me|us|him
-            |her)_(?:a_(?:rash|headache|migraine|stomach)|hives|food_poisoning|nightmares)|was_a_(?:\w+_)?(?:mistake
-            |disaster|failure|nightmare|mess|bust|flop|dead_end|waste)|were_a_(?:disaster|mistake|nightmare)
-            |a_dead_end|rolled_(?:\w+_)?back|had_to_(?:revert|roll_back|redo|undo|restore|rollback|throw)|reverted
-            |never_again|lesson_learned|made_(?:it|things|everything)_worse|went_(?:dark|down|badly|sideways|wrong|south
-            |up_in_flames)|no_signal|ended_in|double[- ]charged|charged_double|can'?t_rely_on|cannot_rely_on|useless
-            |unusable|died_(?:on|after|when|within|because)|it_died|shrank|got_(?:flagged|marked|blocked|rate-limited
-            |throttled|sick|rejected|stuck|locked_out|burned)|outage)\b""",
+            |gave_no_\w+|gave_up_(?:on|after|because|when)|leaves?_(?:\w+_){1,3}behind|confuses|took_(?:\w+_){1,4}down
+            |by_(?:accident|mistake)|accidentally|overloaded|brought_(?:zero|no|nothing)|zero_(?:sign-ups|sales
+            |replies|results|effect|interest)|left_(?:us|me|him|her|them)_with|killed_(?:them|it|the|my|our|all)
+            |locked_(?:the_\w+|up|everything)|silently|gave_(?:me|us|him|her)_(?:a_(?:rash|headache|migraine|stomach)
+            |hives|food_poisoning|nightmares)|was_a_(?:\w+_)?(?:mistake|disaster|failure|nightmare|mess|bust|flop
+            |dead_end|waste)|were_a_(?:disaster|mistake|nightmare)|a_dead_end|rolled_(?:\w+_)?back|had_to_(?:revert
+            |roll_back|redo|undo|restore|rollback|throw)|reverted|never_again|lesson_learned|made_(?:it|things
+            |everything)_worse|went_(?:dark|down|badly|sideways|wrong|south|up_in_flames)|no_signal|ended_in
+            |double[- ]charged|charged_double|can'?t_rely_on|cannot_rely_on|useless|unusable|died_(?:on|after|when
+            |within|because)|it_died|shrank|got_(?:flagged|marked|blocked|rate-limited|throttled|sick|rejected|stuck
+            |locked_out|burned)|outage)\b""",
         unless=r"took_out_(?:the_(?:trash|bins)|a_(?:loan|mortgage))|\b(?:if|might|could|would)\b.*\b(?:outage|revert)",
     ),
     rule(
@@ -109,13 +110,14 @@ FAILURES = (
         "failure.kept",
         "failure",
         0.65,
-        r"""\b(?:kept_(?:\w+_)?(?:failing|crashing|dropping|evicting|timing|losing|breaking|disconnecting|overwriting
-            |falling|rejecting|hanging|restarting|leaking|jamming|slipping|getting|throwing)|(?:was|were|is|are|got
-            |proved|came_out|turned_out)_(?:far_|way_|much_|just_|still_|simply_)?too_\w+|wouldn't_(?:start|compile
-            |boot|load|open|build|stick|dry|connect|run|hold|work|install|close)|ruined|overwrote|deleted_(?:prod
-            |the_prod)|missed_the_deadline|oom(?:ed|-killed)?|segfault\w*|exceeded_the|got_(?:corrupted|lost|stolen
-            |damaged|soaked|cancelled)|caused_(?:a|an|the|two|three|\d|data|dupl\w+|dead\w+)|led_to_(?:a|an|data
-            |dupl\w+)|resulted_in)\b""",
+        r"""\b(?:(?:is|are|was|were)_(?:too_|so_|very_)?(?:flaky|unreliable|unstable|brittle)|kills?_(?:it|them|the|my
+            |our)|(?:kept|keeps)_(?:\w+_)?(?:failing|collapsing|dying|crashing|dropping|evicting|timing|losing
+            |breaking|disconnecting|overwriting|falling|rejecting|hanging|restarting|leaking|jamming|slipping|getting
+            |throwing)|(?:was|were|is|are|got|proved|came_out|turned_out)_(?:far_|way_|much_|just_|still_
+            |simply_)?too_\w+|wouldn't_(?:start|compile|boot|load|open|build|stick|dry|connect|run|hold|work|install
+            |close)|ruined|overwrote|deleted_(?:prod|the_prod)|missed_the_deadline|oom(?:ed|-killed)?|segfault\w*
+            |exceeded_the|got_(?:corrupted|lost|stolen|damaged|soaked|cancelled)|caused_(?:a|an|the|two|three|\d|data
+            |dupl\w+|dead\w+)|led_to_(?:a|an|data|dupl\w+)|resulted_in)\b""",
         unless=r"""\bkept_(?:getting_better|going)|too_(?:good|funny|cute|kind|sweet|early_to)|\b(?:it|this|that|he
             |she)_(?:is|was)_too_(?:late|bad)|don't_be_too""",
     ),

@@ -95,10 +95,10 @@ PATTERNS = (
         0.6,
         _INTRO
         + r"""(?:use|keep|avoid|prefer|put|name|write|store|wrap|stick_to|default_to|favou?r|limit|treat|start|end
-            |format|spell|capitali[sz]e|indent|sort|group|validate|escape|quote|mock|document|cite|label|log|show|display|round)_(?!(?:a|an
-            |the|this|that|these|those|it|me|my|us|your|some|up|in_mind|going|calm|in_touch|track|him|her|them|you|on
-            |out|to|at|with|if|and|or|is|was|off|down|in)\b)[\w`'-]+(?:_[\w`'/-]+)+|^[\w-]+_first,_[\w-]+_(?:second
-            |later|after|last)\b|^no_[\w-]+_\w+s[.!]*$""",
+            |format|spell|capitali[sz]e|indent|sort|group|validate|escape|quote|mock|document|cite|label|log|show
+            |display|round)_(?!(?:a|an|the|this|that|these|those|it|me|my|us|your|some|up|in_mind|going|calm|in_touch
+            |track|him|her|them|you|on|out|to|at|with|if|and|or|is|was|off|down|in)\b)[\w`'-]+(?:_[\w`'/-]+)+
+            |^[\w-]+_first,_[\w-]+_(?:second|later|after|last)\b|^no_[\w-]+_\w+s[.!]*$""",
         unless=r"""
     ^(?:no_(?:\w+_)?(?:worries|problems|ideas|questions|comments|plans|feelings|thanks|hugs|promises|surprises
             |complaints))|\?|^(?:keep|stay)_(?:calm|quiet|safe|well)|^write_(?:code|about)|^use_(?:flexbox|case)""",
@@ -109,8 +109,8 @@ PATTERNS = (
         0.65,
         r"""^(?:and_|also_|so_)?(?:every|each|all)_[\w'-]+(?:_[\w'/-]+){0,4}_(?:needs?|must|has|have|gets?|goes?|go
             |requires?|starts?|ends?|is|are|should|comes?)_\w+|^(?!(?:my|our|the|his|her|their|these|those|some|two
-            |three)_)(?:[\w-]+_){0,4}[\w-]+s_(?:go|live|start|end|get|stay|belong|come|need|have_to|must
-            |are_(?:always|never|only))_(?:\w+_)*\w+""",
+            |three|half|most|many|few|a)_)(?:[\w-]+_){0,4}[\w-]+s_(?:go|live|start|end|get|stay|belong|come|need
+            |have_to|must|are_(?:always|never|only))_(?:\w+_)*\w+""",
         unless=r"""^all_(?:good|clear|done|of_(?:us|them|you))|^(?:every|each)_time_i|^(?:thanks|sounds|looks|seems|kids
             |parents|things|yes|gets|lots|guys)\b|\b(?:today|tomorrow|yesterday)\b""",
         triggers="every each all go live start end get stay belong come need have must are",
@@ -143,7 +143,9 @@ PATTERNS = (
             |all_of_us)_(?:should_)?(?:always|never|only|usually|normally|don't|do_not|generally|typically)_\w+(?=_\w)
             |\b(?:as_a_rule|by_convention|house_(?:style|rule)|rule_of_thumb|our_(?:convention|policy|rule|standard
             |practice|style_guide)|the_(?:convention|rule|policy|standard)_(?:is|here|says|for)|that's_policy|(?:is
-            |are)_policy|is_the_rule|full_stop|best_practice_(?:here|for_us)|(?:anti-?pattern)|we_tend_to|how_we_(?:want|do|handle|write|like))\b|^(?:we|everyone)_(?!(?:are|have|were|had|will|can)_)\w+_[^,]*,?_(?:never|always)_\w+""",
+            |are)_policy|is_the_rule|full_stop|best_practice_(?:here|for_us)|(?:anti-?pattern)|we_tend_to
+            |how_we_(?:want|do|handle|write|like))\b|^(?:we|everyone)_(?!(?:are|have|were|had|will
+            |can)_)\w+_[^,]*,?_(?:never|always)_\w+""",
         unless=r"""
     \b(?:we|everyone)_(?:don't|do_not|never|only)_(?:know|have|think|want|need|see|get|use_it|understand|met
             |got|had|just|really)\b|exception_to_the_rule""",
@@ -155,9 +157,10 @@ PATTERNS = (
         r"""\b(?:reviewers?|clients?|customers?|users?|parents?|students?|everyone|people|design|the_(?:board|team
             |boss|editor|judge|customers?|clients?|reviewers?)|feedback)_(?:\w+_){0,6}?(?:liked|loved|praised|approved
             |hated|rejected|disliked|said_(?:no|yes)|complained|was_(?:glowing|great|positive|bad|terrible|good
-            |negative)|flagged|pushed_back|asked_for|appreciated|preferred|found)\b|\bkeep_(?:doing|using|sending
-            |writing|making|it_that_way)\b|\b(?:got|was|were)_(?:\w+_)?(?:praised|approved|rejected|shot_down
-            |well_received|a_(?:big_)?hit|turned_down)\b|\bmore_(?:of_that|like_(?:this|that))\b""",
+            |negative)|flagged|pushed_back|asked_for|appreciated|preferred|found)\b|\bthe_\w+s_(?:liked|loved|hated)\b
+            |^\w+_wants_.*\bnever\b|\bkeep_(?:doing|using|sending|writing|making|it_that_way)\b|\b(?:got|was
+            |were)_(?:\w+_)?(?:praised|approved|rejected|shot_down|well_received|a_(?:big_)?hit|turned_down)\b
+            |\bmore_(?:of_that|like_(?:this|that))\b""",
         unless=r"\byou_(?:keep|always|still)\b|got_rejected_(?:from|by_(?:a|the)_(?:university|college|bank))",
     ),
     rule(

@@ -99,6 +99,10 @@ def dated(clause: Clause) -> bool:
     """Tell whether a clause sets something for a day to come."""
     if len(clause.words) < 3 or not _DAY.search(clause.low) or _GREETING.search(clause.low):
         return False
+    if "we" in clause.words or "i" in clause.words:
+        spoken = [each for each in ("we", "i") if each in clause.words[:-1]]
+        if any(clause.words[clause.words.index(each) + 1] in words.VERBS for each in spoken):
+            return True
     if DATED.fits(clause.low) or not words.THIRDS.isdisjoint(clause.words[1:]):
         return True
     # "Dentist tomorrow at 9": no verb, a day, and something that is on it.

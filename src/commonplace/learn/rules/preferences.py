@@ -49,8 +49,8 @@ PREFERENCES = (
             |\w+ly|[\w'-]+))_?\b(?:{_LIKING}|likes?)\b_[\w\"'`(]""",
         unless=_FRIENDLY
         + r"""|\b(?:would|'d|something|things?|stuff|feels?|felt|look|looks|sounds?|sound|is|are|was|were|be|just|more
-            |much|'s|'re|people|nothing|it|act|acts|works?|tastes?|smells?|looked|sounded|tasted|feel|seems?|behaves?)_like\b
-            |reviewers_liked|the_(?:reviewer|client|customer)s?_(?:liked|loved|hated)""",
+            |much|'s|'re|people|nothing|it|act|acts|works?|tastes?|smells?|looked|sounded|tasted|feel|seems?
+            |behaves?)_like\b|reviewers_liked|the_\w+s_(?:liked|loved|hated)""",
         triggers=" ".join(
             any_form(
                 listed("prefer,favour,favor,dislike,hate,love,adore,detest,loathe,enjoy,despise,appreciate,fancy,like")
@@ -62,12 +62,13 @@ PREFERENCES = (
         "preference",
         0.65,
         r"""\b(?:not_(?:a|an)_(?:\w+_)?fan|(?:big|huge|massive)_fan|a_(?:\w+_)?fan_of|can't_stand|cannot_stand
-            |can't_bear|can't_deal_with|(?:am|'m|is|'s|are|'re|isn't|aren't|was)_(?:not_)?(?:really_)?into|(?:not|never_been|never)_(?:keen_on|fond_of|big_on|a_fan)|(?:am|'m|is
-            |'s)_(?:really_|very_|so_|super_)?(?:into|fond_of|keen_on|picky|partial_to|obsessed_with)|\bteam_(?!lead
-            |member|meet)\w+_(?:all_the_way|forever|here)|more_of_an?_[\w_-]+(?:person|guy|girl|fan|drinker|type)
-            |not_my_(?:thing|style|cup)|(?:drives?|driving)_(?:me|us|him|her)_(?:mad|crazy|nuts|insane|up)
-            |gets_on_my_nerves|annoys?_(?:me|us)|bothers?_(?:me|us)|(?:suits?|works?)_(?:me|us|better_for_me
-            |best_for_(?:me|us))|could_(?:do|live)_without|any_day_(?:over|of)|(?:people|person)_tbh|\w+_person)\b""",
+            |can't_bear|can't_deal_with|(?:am|'m|is|'s|are|'re|isn't|aren't|was)_(?:not_)?(?:really_)?into|(?:not
+            |never_been|never)_(?:keen_on|fond_of|big_on|a_fan)|(?:am|'m|is|'s)_(?:really_|very_|so_|super_)?(?:into
+            |fond_of|keen_on|picky|partial_to|obsessed_with)|\bteam_(?!lead|member|meet)\w+_(?:all_the_way|forever
+            |here)|more_of_an?_[\w_-]+(?:person|guy|girl|fan|drinker|type)|not_my_(?:thing|style|cup)|(?:drives?
+            |driving)_(?:me|us|him|her)_(?:mad|crazy|nuts|insane|up)|gets_on_my_nerves|annoys?_(?:me|us)
+            |bothers?_(?:me|us)|(?:suits?|works?)_(?:me|us|better_for_me|best_for_(?:me|us))|could_(?:do|live)_without
+            |any_day_(?:over|of)|(?:people|person)_tbh|\w+_person)\b""",
         unless=r"""\b(?:contact|point|right|another|new|same|in|first|one|the|other|wrong|third|each|per|which)_person\b
             |was_not|team_(?:lead|member|meeting)""",
     ),
@@ -75,7 +76,8 @@ PREFERENCES = (
         "preference.for_me",
         "preference",
         0.6,
-        r"^[\w'_-]{3,40},_always[.!]*$|\bi_\w+_best_\w+|\b(?:for|to)_me\b(?=[,.!;]|$|_(?:it's|always|please|pls|only|at_least|personally))",
+        r"""^[\w'_-]{3,40},_always[.!]*$|\bi_\w+_best_\w+|\b(?:for|to)_me\b(?=[,.!;]|$|_(?:it's|always|please|pls|only
+            |at_least|personally))""",
         triggers="me always best",
         unless=r"""\b(?:works?|ok|fine|good|great|tell|told|said|says|gave|give|sent|send|happened|news|breakfast|next|easy
             |hard|explain|spoke|speak|talk|talked|matters|important|mean|means|due|new|belongs?|listen)_(?:for|to)_me
