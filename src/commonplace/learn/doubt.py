@@ -72,8 +72,9 @@ _JOKE = compiled(
 )
 _CONDITION = re.compile(r"if\b.*(?:\b(?:we|i|they|he|she|it)(?:'ll| will| would|'d| might| could| may)\b)")
 _MOMENT = compiled(
-    r"""\b(?:right_now|at_the_moment|just_now|(?:in|just|give_me)_a_(?:sec|second|minute|moment)|still_(?:searching
-        |looking|waiting|working|running|trying)"""
+    r"""\b(?:right_now|hurry|in_(?:\d+|a_few|an?|five|ten|two)_(?:minutes?|mins?|hours?|secs?|seconds)[.!]*$
+        |at_the_moment|just_now|(?:in|just|give_me)_a_(?:sec|second|minute|moment)|still_(?:searching|looking|waiting
+        |working|running|trying)"""
     r"""|give_me|let_me|i'm_(?:going_to|gonna|about_to)_(?:search|look|check|try|run|read|see|start|take_a_look|test
         |grab|get|open|do_that|do_this)\b(?!.*_on_)"""
     r"""|i'll_(?:search|look|check|try|take_a_look|get_(?:back|right)|do_(?:it|that)|be_(?:right_)?(?:back|there)

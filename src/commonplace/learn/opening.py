@@ -32,7 +32,7 @@ _OPENING = compiled(
 )
 # These open a sentence only before a comma: "team, we ship" but "team lunch is at noon".
 _NEEDS_COMMA = compiled(
-    r"(?:all|team|right|done|look|listen|sure|me|then|great|nice|cool|quick|perfect|guys|folks|fair)\s+[^\W\d]",
+    r"(?:all|team|right|done|look|listen|sure|me|then|great|nice|cool|quick|perfect|guys|folks|fair|thanks|thx)\s+[^\W\d]",
     re.IGNORECASE,
 )
 _NOTICE = compiled(

@@ -150,9 +150,7 @@ class _Message:
         self.question = None
         point, notice = core(sentence)
         low = " ".join(point.text.lower().replace("’", "'").split())
-        if self._message.role == "user" and (
-            asked := command(point) or (command(sentence) if point is not sentence else None)
-        ):
+        if self._message.role == "user" and (asked := _asked_of_the_book(point, sentence)):
             if asked.act != "forget that" or not self._corrected(sentence):
                 self._command(asked, point)
         elif doubt.is_task(sentence.text.lower()):
@@ -445,6 +443,12 @@ class _Message:
             return None
         name = fact(each, eager=eager)
         return (name, "fact", 0.55) if name else None
+
+
+def _asked_of_the_book(point: Span, sentence: Span) -> Command | None:
+    """Read a command; a word that seems only to open a sentence may belong to it."""
+    found = command(point)
+    return found or (command(sentence) if point is not sentence else None)
 
 
 def _explains(each: Clause, last: Draft) -> bool:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from commonplace.learn.clauses import Clause
 from commonplace.learn.rules.base import Rule
 from commonplace.learn.rules.decisions import DECISIONS
 from commonplace.learn.rules.failures import FAILURES
-from commonplace.learn.rules.insights import INSIGHTS
+from commonplace.learn.rules.insights import EFFECTS, INSIGHTS
 from commonplace.learn.rules.patterns import PATTERNS, STANDING
 from commonplace.learn.rules.plans import PLANS
 from commonplace.learn.rules.preferences import PREFERENCES, REQUEST
 
-RULES: tuple[Rule, ...] = (*INSIGHTS, *PREFERENCES, *STANDING, *DECISIONS, *FAILURES, *PATTERNS, *PLANS)
+RULES: tuple[Rule, ...] = (*INSIGHTS, *PREFERENCES, *STANDING, *DECISIONS, *EFFECTS, *FAILURES, *PATTERNS, *PLANS)
 
 
 def asks_for_a_habit(low: str) -> bool:
@@ -21,7 +19,6 @@ def asks_for_a_habit(low: str) -> bool:
     return REQUEST.fits(low)
 
 
-@lru_cache(maxsize=64)
 def first(clause: Clause) -> Rule | None:
     """Give the first rule that fits a clause; None when it is of no kind but perhaps a fact."""
     for rule in RULES:

@@ -72,6 +72,15 @@ DECISIONS = (
             |because|from_now)\b)""",
     ),
     rule(
+        "decision.rather",
+        "decision",
+        0.65,
+        r"""\b(?:i|we|our|my)\b.*\b(?:will|'ll|took|chose|bought|booked|ordered)\b.*\b(?:rather_than|instead_of|over)\b
+            |\b(?:i|we)_took_the_[^,]*\bbecause\b|^we_\w+_[^,]*\band_(?:will|won't)_\w+|^i'm_out\b|\bgreen_light\b""",
+        triggers="rather instead over because will won't out light",
+        unless=r"\b(?:maybe|might|if|will_look|will_check|will_see)\b",
+    ),
+    rule(
         "decision.voted",
         "decision",
         0.75,

@@ -71,7 +71,9 @@ _PERSONAL = (
             |time|the_way)|not_in)\b""",
     ),
 )
-_MINE = compiled(r"^(?:and_|but_|also_|plus_)?(?:since_then_|now_)?(?:my|our|his|her|their)_")
+_MINE = compiled(
+    r"^(?:and_|but_|also_|plus_)?(?:since_then_|now_)?(?:(?:both|all|one|some|most)_(?:of_)?)?(?:my|our|his|her|their)_"
+)
 _FLEETING = compiled(
     r"""(?:\b(?:is|are|was|were|'s|'re|isn't|aren't|all|looks?|seems?|feels?|got|getting|went)_(?:\w+ly_|so_|very_
         |all_|really_|now_|still_|a_bit_|pretty_|too_|not_|just_)*(?:done|fine|ok|okay|good|great|nice|cool|ready|back
@@ -107,6 +109,9 @@ _EXISTS = compiled(
     r"""^there(?:'s|_is|_are|_isn't|_aren't|_was|_were)_(?:also_)?(?:no|only|\d+|two|three|four|five|six|a_(?:limit
         |rule|policy|fee|cap|quota|deadline)|an?_\w+_(?:limit|fee|rule)|never|always)\b"""
 )
+_THINKING = frozenset(
+    "think want need see know guess mean hope like love wonder say suggest understand agree wish".split()
+)
 _ORDERS = frozenset(
     """
     don't do never please pls always let use keep write put add fix run check send create make set open delete remove
@@ -129,9 +134,8 @@ def fact(clause: Clause, *, eager: bool = False) -> str | None:
     Eager is for what the speaker asked to have kept, or announced: then little is needed.
     """
     low = clause.low
-    for each in _PERSONAL:
-        if each.fits(low):
-            return each.name
+    if (personal := _personal(clause)) is not None:
+        return personal
     if clause.first in _ORDERS and not (len(clause.words) > 2 and words.is_finite(clause.words[1])):
         return "fact.announced" if eager else None
     if _FLEETING.search(low) and not (eager and _is_specific(clause)):
@@ -144,6 +148,16 @@ def fact(clause: Clause, *, eager: bool = False) -> str | None:
         if len(clause.words) >= _TELLING and _is_definite(clause) and not _UNDER_WAY.search(low):
             return "fact.plain"
     return "fact.announced" if eager and len(clause.words) > 1 else None
+
+
+def _personal(clause: Clause) -> str | None:
+    """Give the rule by which a clause tells of its speaker: what they are, have, and did once for all."""
+    for each in _PERSONAL:
+        if each.fits(clause.low):
+            return each.name
+    first, second = (*clause.words, "", "")[:2]
+    own = first in ("i", "we") and second in words.VERBS and second not in _THINKING
+    return "fact.personal" if own and len(clause.words) > 2 and _is_specific(clause) else None
 
 
 def _resolved(clause: Clause) -> bool:

@@ -37,8 +37,9 @@ FAILURES = (
             work worked working help helped scale survive stick succeed pan end go hold cut make fix last fit
             compile reproduce rise pay agree
         """,
-        unless=r"""\b(?:i|we|he|she|they)_(?:don'?t|do_not|doesn't|won't|never|didn't)_(?:really_)?(?:work|help|go|make_it
-            |fit)_?(?:on|in|at|from|with|for|to|there|here|weekends|fridays|mondays)?\b(?!_out)(?!_well)""",
+        unless=r"""work_for_(?:me|us)[.!]*$|\b(?:i|we|he|she|they)_(?:don'?t|do_not|doesn't|won't|never
+            |didn't)_(?:really_)?(?:work|help|go|make_it|fit)_?(?:on|in|at|from|with|for|to|there|here|weekends
+            |fridays|mondays)?\b(?!_out)(?!_well)""",
     ),
     rule(
         "failure.broke",
@@ -97,10 +98,12 @@ FAILURES = (
         "failure.mistake",
         "failure",
         0.7,
-        r"""\b(?:(?:the|my|our|a|big|one|biggest)_mistake_(?:i|we|was|is|here|made|of)|(?:i|we)_(?:made_(?:the
-            |a)_(?:\w+_)?mistake|screwed_up|messed_up|botched|underestimated|overlooked|should_never_have|regret)
-            |what_went_wrong|lessons?_learned|went_to_waste|was_(?:for_nothing|in_vain|pointless|wasted)|to_no_avail
-            |no_luck_with|without_(?:any_)?(?:success|luck|effect)|no_(?:improvement|effect|difference))\b""",
+        r"""\b(?:i|we)_(?:used|ordered|bought|picked|sent|took)_the_wrong_\w+|\bwas_(?:so_)?(?:painful|miserable
+            |hopeless)\b|\b(?:(?:the|my|our|a|big|one|biggest)_mistake_(?:i|we|was|is|here|made|of)|(?:i
+            |we)_(?:made_(?:the|a)_(?:\w+_)?mistake|screwed_up|messed_up|botched|underestimated|overlooked
+            |should_never_have|regret)|what_went_wrong|lessons?_learned|went_to_waste|was_(?:for_nothing|in_vain
+            |pointless|wasted)|to_no_avail|no_luck_with|without_(?:any_)?(?:success|luck|effect)|no_(?:improvement
+            |effect|difference))\b""",
         triggers="""
             mistake screwed messed botched underestimated overlooked should regret wrong lesson lessons waste
             nothing vain pointless wasted avail luck success effect improvement difference

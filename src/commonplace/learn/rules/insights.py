@@ -4,6 +4,26 @@ from __future__ import annotations
 
 from commonplace.learn.rules.base import rule
 
+# "Switching to Vite halved the build time": a deed and what came of it. What is not good news is a failure.
+_EFFECT = r"^[a-z-]{2,}ing_(?:[\w'/.-]+_){1,12}?"
+_GOOD = (
+    r"(?:halved|fixed|solved|saved|improved|helped|reduced|sped_up|worked|paid_off|made_\w+_(?:faster|easier|better))\b"
+)
+
+EFFECTS = (
+    rule("insight.effect", "insight", 0.65, rf"{_EFFECT}{_GOOD}"),
+    rule(
+        "failure.effect",
+        "failure",
+        0.65,
+        rf"{_EFFECT}(?:\w{{2,}}ed|broke|made|left|cost|took|gave|lost|led|kills?|breaks?|causes?|leads_to)_\w+",
+        unless=r"""^(?:thing|something|nothing|anything|everything|morning|evening|king|spring|string|being|wedding|meeting
+            |building|training|during|according|following|including|regarding|feeling|beijing|offering|opening|ceiling
+            |housing|clothing|planning_permission)_|\b(?:decided|agreed|moved|need(?:ed)?|used|called|based|opened
+            |started|scheduled)_""",
+    ),
+)
+
 INSIGHTS = (
     rule(
         "insight.learned",

@@ -85,8 +85,8 @@ PATTERNS = (
         "pattern",
         0.65,
         r"""\b(?:do|use|try|repeat)_(?:that|this|it|those)_(?:again|next_time|more_often|everywhere)\b
-            |\bmore_of_(?:those|that|this|these)\b""",
-        triggers="do use try repeat more",
+            |\bmore_of_(?:those|that|this|these)\b|^keep_(?:it|them|those)(?:_that_way)?[.!]*$""",
+        triggers="do use try repeat more keep",
         unless=r"^(?:don't|do_not|never|i_|we_)",
     ),
     rule(

@@ -11,7 +11,7 @@ DATE = r"""
     (?:\btoday\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:tomorrow|tmrw|tonight|next_(?:week|month|year
     |sprint|quarter|spring|summer|autumn|fall|winter|term|semester)|this_(?:week|weekend|month|year|summer|winter
     |spring|autumn|fall|afternoon|evening|quarter)|weekend|end_of_(?:the_)?(?:day|week|month|year|quarter|sprint|term)
-    |in_(?:\d+|a|an|one|two|three|four|five|six|ten|a_few|a_couple_of)_(?:days?|weeks?|months?|years?|hours?)|eod|eow
+    |in_(?:\d+|a|an|one|two|three|four|five|six|ten|a_few|a_couple_of)_(?:days?|weeks?|months?|years?)|eod|eow
     |by_noon|q[1-4])\b|\b(?:jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec)[a-z]*\.?_\d|\bmay_\d|\d(?:st|nd|rd
     |th)?_(?:of_)?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|\b(?:in|by|until|since|from|next|of|before|after
     |for|on)_(?:january|february|march|april|may|june|july|august|september|october|november|december)\b
@@ -92,7 +92,10 @@ _DAY = compiled(DATE)
 _EMPTY_FIRST = frozenset(
     "not no too maybe same next this last since until from by yes ok and or only just such".split()
 )
-_GREETING = compiled(r"\b(?:see_(?:you|ya|u)|talk|happy|good|have_a|enjoy|hope|bye|until_(?:then|tomorrow|monday))\b")
+_GREETING = compiled(
+    r"""(?:'s|\b(?:is|are|am|was))_(?:so|too|very|really)_\w+|\b(?:see_(?:you|ya|u)|talk|happy|good|have_a|enjoy|hope
+        |bye|until_(?:then|tomorrow|monday))\b"""
+)
 
 
 def dated(clause: Clause) -> bool:
