@@ -349,14 +349,15 @@ class AsyncBook:
         every: int = 1,
         idle: float = 60.0,
         wait: bool = False,
+        progress: Callable[[int, int], None] | None = None,
     ) -> Learned:
         """Keep a conversation as it was said, and make memories of it.
 
         Messages are mappings with content and perhaps role, name, said_at, metadata, or lines of "Name: text". When
         this returns they are on disk and recall finds them; a thread of this process, or `commonplace work`, extracts
-        what is worth keeping and reconciles it with what is known. `wait` does it now. A conversation that is given
-        message by message is better learned in pieces: `every` so many messages of a session, or of fewer when nobody
-        has spoken for `idle` seconds.
+        what is worth keeping and reconciles it with what is known. `wait` does it now, and calls `progress` with how
+        many messages are done and how many there are. A conversation that is given message by message is better
+        learned in pieces: `every` so many messages of a session, or of fewer when nobody has spoken for `idle` seconds.
         """
         return await self._threads.run(
             self._sync.learn,
@@ -368,6 +369,7 @@ class AsyncBook:
             every=every,
             idle=idle,
             wait=wait,
+            progress=progress,
         )
 
     async def jobs(self) -> Jobs:

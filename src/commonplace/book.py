@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from os import PathLike
@@ -192,14 +192,15 @@ class Book:
         every: int = 1,
         idle: float = 60.0,
         wait: bool = False,
+        progress: Callable[[int, int], None] | None = None,
     ) -> Learned:
         """Keep a conversation as it was said, and make memories of it.
 
         Messages are mappings with content and perhaps role, name, said_at, metadata, or lines of "Name: text". When
         this returns they are on disk and recall finds them; a thread of this process, or `commonplace work`, extracts
-        what is worth keeping and reconciles it with what is known. `wait` does it now. A conversation that is given
-        message by message is better learned in pieces: `every` so many messages of a session, or of fewer when nobody
-        has spoken for `idle` seconds.
+        what is worth keeping and reconciles it with what is known. `wait` does it now, and calls `progress` with how
+        many messages are done and how many there are. A conversation that is given message by message is better
+        learned in pieces: `every` so many messages of a session, or of fewer when nobody has spoken for `idle` seconds.
         """
         from commonplace import learning, saying  # few books learn, and it is slow to import
 
@@ -222,7 +223,7 @@ class Book:
         space = self._place.make()
         taken = learning.take_in(self._core, space, said)
         if wait:
-            return learning.learned(self._core, space, said.session, taken)
+            return learning.learned(self._core, space, said.session, taken, progress or (lambda done, total: None))
         self._core.wake()
         return Learned(session=said.session, messages=taken.ids, jobs=taken.jobs)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +16,8 @@ from commonplace.store import jobs, links, memories, messages
 from commonplace.store.base import Row, Tx
 from commonplace.store.memories import Record
 from commonplace.values import Draft, Job, Json, Learned, Link, Origin, Scope
+
+Progress = Callable[[int, int], None]
 
 KIND = "learn"
 _CONTEXT = 8
@@ -117,11 +119,15 @@ def run(core: Core, space: int, job: Job, token: str) -> list[Settled] | None:
     return core.store.write(work, space)
 
 
-def learned(core: Core, space: int, session: str, taken: Taken) -> Learned:
+def learned(core: Core, space: int, session: str, taken: Taken, progress: Progress) -> Learned:
     """Run the jobs of what was taken in, now, and tell what came of it."""
     from commonplace import working  # it runs what this defines
 
-    settled = [each for number in taken.jobs for each in working.run_now(core, space, number)]
+    settled: list[Settled] = []
+    for done, number in enumerate(taken.jobs):
+        progress(done * TOGETHER, len(taken.ids))
+        settled += working.run_now(core, space, number)
+    progress(len(taken.ids), len(taken.ids))
     return Learned(
         session=session,
         messages=taken.ids,

@@ -42,12 +42,33 @@ def open(
     `extractor` is what `learn` finds memories with: None for the rules, or an Extractor such as a ModelExtractor, or a
     text such as "openai:gpt-4o-mini", whose tokens are counted in the space's key-value entries.
     """
+    core = open_core(where, space=space, embedder=embedder, settings=settings, read_url=read_url, extractor=extractor)
+    try:
+        return Book(core, space)
+    except CommonplaceError:
+        core.close()
+        raise
+
+
+def open_core(
+    where: str | PathLike[str],
+    *,
+    space: str = "default",
+    embedder: EmbedderLike = None,
+    settings: Settings | None = None,
+    read_url: str | None = None,
+    extractor: ExtractorLike = None,
+) -> Core:
+    """Open what every book at one place shares, for whoever works in all of its spaces.
+
+    `space` is where the tokens of an extractor with a model are counted.
+    """
     chosen = settings or Settings()
     loaded = load_embedder(embedder)
     reader = _reader(extractor, space, chosen)
     store = open_store(where, chosen, read_url=read_url)
     try:
-        return Book(Core(store, loaded, chosen, shown(where), reader(store)), space)
+        return Core(store, loaded, chosen, shown(where), reader(store))
     except CommonplaceError:
         store.close()
         raise

@@ -7,11 +7,12 @@ import random
 import threading
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 
 from commonplace import learning, pruning, times
-from commonplace.core import Core
-from commonplace.errors import CommonplaceError, StoreClosed
+from commonplace.core import Core, Place
+from commonplace.errors import CommonplaceError, EmbedderMismatch, StoreClosed
 from commonplace.reconciling import Settled
 from commonplace.store import jobs
 from commonplace.values import Job
@@ -21,20 +22,30 @@ LEASE = 120.0
 ATTEMPTS = 5
 _FIRST_WAIT = 2.0
 _LONGEST_WAIT = 600.0
-_IDLE = 30.0
+IDLE = 30.0
 """Seconds after which a worker looks for other processes' jobs, if nobody wakes it."""
-
+_SHORTEST = 0.01
 _GLANCE = 0.02
 
 _log = logging.getLogger(__name__)
 
 
-def run_one(core: Core, space: int) -> tuple[Job, list[Settled]] | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried:
+    """A job that was run, and what came of it."""
+
+    job: Job
+    settled: list[Settled] = field(default_factory=list)
+    error: Exception | None = None
+    """Why it failed, if it did: it was given back, or has failed for good."""
+
+
+def run_one(core: Core, space: int) -> Tried | None:
     """Run the first job of a space that is due; None if none is. A job that fails is given back, and said so."""
     try:
         return _run_claimed(core, space, None)
     except _Failed as failed:
-        return failed.job, []
+        return Tried(job=failed.job, error=failed.error)
 
 
 def run_now(core: Core, space: int, number: int) -> list[Settled]:
@@ -45,7 +56,7 @@ def run_now(core: Core, space: int, number: int) -> list[Settled]:
         except _Failed as failed:
             raise failed.error from None
         if done is not None:
-            return done[1]
+            return done.settled
         (job,) = core.store.read(lambda tx: jobs.find(tx, space, number), space) or (None,)
         if job is None:
             return []
@@ -63,30 +74,73 @@ class _Failed(Exception):
         self.error = error
 
 
-def _run_claimed(core: Core, space: int, number: int | None) -> tuple[Job, list[Settled]] | None:
+def _run_claimed(core: Core, space: int, number: int | None) -> Tried | None:
     token = uuid.uuid4().hex
     job = core.store.write(lambda tx: jobs.claim(tx, space, token, lease=LEASE, number=number), space)
     if job is None:
         return None
     try:
-        return job, _RUNS[job.kind](core, space, job, token) or []
+        return Tried(job=job, settled=_RUNS[job.kind](core, space, job, token) or [])
     except StoreClosed:
+        raise
+    except (EmbedderMismatch, KeyboardInterrupt) as error:
+        # It is not the job's fault: somebody else may have it at once, and need not wait until the claim runs out.
+        why = type(error).__name__
+        core.store.write(lambda tx: jobs.fail(tx, space, job.number, token, why, due=times.now()), space)
         raise
     except Exception as error:  # whatever it is, the job must come to its end
         _give_back(core, space, job, token, error)
         raise _Failed(job, error) from error
 
 
-def run_all(core: Core) -> int:
-    """Run what is due in every space; returns how many jobs were tried."""
-    done = 0
-    while spaces := core.store.read(jobs.spaces_with_work, None):
-        before = done
-        for space in spaces:
-            done += run_one(core, space) is not None
-        if done == before:
-            break
-    return done
+def run_due(core: Core, only: Place | None = None) -> Iterator[Tried]:
+    """Run what is due in every space in turn, or in one: a job whenever the caller asks for the next."""
+    trying = True
+    while trying:
+        trying = False
+        for space in _with_work(core, only):
+            tried = run_one(core, space)
+            if tried is not None:
+                trying = True
+                yield tried
+
+
+def run_until(
+    core: Core,
+    ended: Callable[[], bool],
+    rest: Callable[[float], object],
+    *,
+    only: Place | None = None,
+    idle: float = IDLE,
+) -> Iterator[Tried]:
+    """Run what is due as it comes, until somebody wants it ended: the job at hand is done, what waits stays on disk.
+
+    `rest` is called with the seconds until there may be more, at most `idle`. A store that does not answer is asked
+    again after a while; a book that was re-embedded has to be opened again.
+    """
+    while not ended():
+        try:
+            for tried in run_due(core, only):
+                yield tried
+                if ended():
+                    return
+            rest(_pause(core, idle))
+        except (EmbedderMismatch, StoreClosed):
+            raise
+        except CommonplaceError as error:
+            _log.warning("the worker rests: %s", type(error).__name__)
+            rest(IDLE)
+
+
+def _with_work(core: Core, only: Place | None) -> list[int]:
+    spaces = core.store.read(jobs.spaces_with_work, None)
+    return spaces if only is None else [space for space in spaces if space == only.find()]
+
+
+def _pause(core: Core, most: float) -> float:
+    """Seconds until the next job is due, as far as is known."""
+    due = core.store.read(jobs.next_due, None)
+    return most if due is None else min(max((due - times.now()) / 1e6, _SHORTEST), most)
 
 
 def _give_back(core: Core, space: int, job: Job, token: str, error: Exception) -> None:
@@ -126,26 +180,17 @@ class Worker:
             self._thread.join()
 
     def _run(self) -> None:
-        while not self._ended:
-            self._wake.clear()
-            try:
-                self._work()
-                self._wake.wait(self._pause())
-            except StoreClosed:
-                return
-            except CommonplaceError as error:
-                _log.warning("the worker rests: %s", type(error).__name__)
-                self._wake.wait(_IDLE)
-
-    def _work(self) -> None:
-        for space in self._core.store.read(jobs.spaces_with_work, None):
-            while not self._ended and run_one(self._core, space) is not None:
+        try:
+            for _ in run_until(self._core, lambda: self._ended, self._rest):
                 pass
+        except StoreClosed:
+            return
+        except EmbedderMismatch:
+            _log.warning("the worker ends: the book was re-embedded meanwhile")
 
-    def _pause(self) -> float:
-        """Seconds until the next job is due, as far as is known."""
-        due = self._core.store.read(jobs.next_due, None)
-        return _IDLE if due is None else min(max((due - times.now()) / 1e6, 0.01), _IDLE)
+    def _rest(self, seconds: float) -> None:
+        self._wake.wait(seconds)
+        self._wake.clear()
 
 
 _RUNS: dict[str, Callable[[Core, int, Job, str], list[Settled] | None]] = {

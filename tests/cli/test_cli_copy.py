@@ -27,7 +27,7 @@ def test_a_book_is_copied_and_copied_again(full: Cli) -> None:
     assert (done.status, done.err) == (0, "")
     assert done.out.splitlines() == [
         "copied 6 records to copy.db; 0 stood there already",
-        "verified: 2 memories, 1 feedback, 1 entries, 1 files, 1 messages",
+        "verified: 2 memories, 1 feedback, 0 links, 1 entries, 1 files, 1 messages",
     ]
     assert (
         full("--book", "copy.db", "export", "--vectors").out.splitlines()[1:]
@@ -44,7 +44,7 @@ def test_json_tells_every_part(full: Cli) -> None:
     first = data["parts"][0]
     assert (first["space"], first["part"], first["records"], first["copied"]) == ("default", "memories", 1, 1)
     assert first["checksum"] == first["found"]
-    assert len(data["parts"]) == 10
+    assert len(data["parts"]) == 12
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_a_space_can_be_named_anywhere(full: Cli, words: tuple[str, ...]) -> Non
 
 def test_several_spaces_can_be_named(full: Cli) -> None:
     done = full("copy", "commonplace.db", "copy.db", "--space", "ops", "--space", "default", "--json")
-    assert [part["space"] for part in done.data["parts"][::5]] == ["ops", "default"]
+    assert [part["space"] for part in done.data["parts"][::6]] == ["ops", "default"]
     assert full("copy", "commonplace.db", "copy.db", "--space", "nowhere").status == 1
 
 

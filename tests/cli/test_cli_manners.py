@@ -23,6 +23,7 @@ from commonplace.cli.table import Column, cut, table, width
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "cli.md").read_text("utf-8")
 COMMANDS = "remember recall list get revise forget history feedback kv canvas transcript"
+COMMANDS += " learn links undo work jobs retry prune quarantine release"
 COMMANDS += " export import copy stats check backup reindex postgres demo"
 
 
@@ -93,7 +94,8 @@ READING = [
     "recall question", "list", "get x", "revise x text", "forget x", "history x", "feedback x used", "stats",
     "kv get a b", "kv keys a", "kv list", "kv delete a b", "canvas list", "canvas files c", "canvas read c p",
     "canvas diff c p 1", "canvas revisions c p", "canvas delete c p", "transcript list", "transcript read s",
-    "transcript tail s", "export", "check", "backup copy.db", "reindex", "reindex other.db",
+    "transcript tail s", "export", "check", "backup copy.db", "reindex", "reindex other.db", "links x", "undo x y",
+    "work", "work --once", "jobs", "retry", "prune --keep 1", "quarantine x --reason y", "release x",
 ]  # fmt: skip
 
 
@@ -130,7 +132,13 @@ def test_with_json_every_line_of_stderr_is_json(cli: Cli) -> None:
         ("remember x --ttl soon", 2, "usage"),
         ("remember x --ttl -5", 2, "usage"),
         ("remember x --meta nothing", 2, "usage"),
+        ("remember x --origin nobody", 2, "usage"),
         ("remember x --importance 7", 1, "invalid_input"),
+        ("links nothing", 1, "not_found"),
+        ("undo nothing other", 1, "not_found"),
+        ("retry 7", 1, "not_found"),
+        ("prune --weaker-than -1", 1, "invalid_input"),
+        ("learn missing.txt", 1, "file_error"),
         ('list --filter {"nonsense":1}', 1, "invalid_filter"),
         ("get nothing", 1, "not_found"),
         ("list --space commonplace:x", 1, "invalid_input"),

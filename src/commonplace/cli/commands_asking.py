@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import Namespace
+from collections.abc import Sequence
 
 from commonplace.cli import arguments, inputs, opened
 from commonplace.cli.arguments import Commands
@@ -150,11 +151,15 @@ def _list(args: Namespace, console: Console) -> int:
             filter=args.filter, within=_within(args), kinds=args.kind, tags=args.tag,
             superseded=args.superseded, order=args.order, limit=args.limit, cursor=args.cursor,
         )  # fmt: skip
-    rows = [_listed_row(memory) for memory in page.memories]
-    console.result(page, table(_LISTED, rows, limit=columns()) if rows else "No memories.")
+    console.result(page, listed(page.memories) if page.memories else "No memories.")
     if page.cursor is not None and not console.json:
         console.remark(f"there are more: --cursor {page.cursor}")
     return 0
+
+
+def listed(memories: Sequence[Memory]) -> str:
+    """Memories as a table, one line each."""
+    return table(_LISTED, [_listed_row(memory) for memory in memories], limit=columns())
 
 
 def _listed_row(memory: Memory) -> tuple[str, ...]:
@@ -196,6 +201,7 @@ def _facts(memory: Memory) -> str:
         "agent": memory.scope.agent,
         "session": memory.scope.session,
         "source": memory.source,
+        "origin": memory.origin,
         "mime": memory.mime,
         "metadata": json.dumps(dict(memory.metadata), ensure_ascii=False) if memory.metadata else "",
         "said at": moment(memory.said_at),

@@ -50,6 +50,7 @@ def _facts(stats: Stats) -> str:
         "entries": f"{stats.entries:,}",
         "files": f"{stats.files:,}",
         "messages": f"{stats.messages:,}",
+        "jobs": f"{stats.jobs:,} waiting",
         "embedder": f"{stats.embedder}, {plural(stats.dimension, 'dimension')}",
         "size": size(stats.bytes),
         "engine": stats.engine,

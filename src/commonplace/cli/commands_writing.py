@@ -1,9 +1,8 @@
-"""remember, revise, forget, feedback: what changes the memories."""
+"""remember, revise, feedback: what writes and changes memories."""
 
 from __future__ import annotations
 
 import mimetypes
-import sys
 from argparse import Namespace
 from pathlib import Path
 from typing import TypedDict
@@ -13,7 +12,7 @@ from commonplace.cli.arguments import Commands
 from commonplace.cli.errors import Usage
 from commonplace.cli.output import Console, plural
 from commonplace.cli.table import width
-from commonplace.values import SIGNALS, Draft, Forgotten, Memory, Scope
+from commonplace.values import ORIGINS, SIGNALS, Draft, Memory, Scope
 
 _LONGEST_WORD = 25
 _REMEMBER = """\
@@ -26,18 +25,12 @@ _REVISE = """\
   commonplace revise ID "We chose Litestar over FastAPI" --reason "the benchmark of May"
   commonplace revise ID --importance 0.9 --if-version 2
 """
-_FORGET = """\
-  commonplace forget ID ID
-  commonplace forget --user maria --dry-run
-  commonplace forget --filter '{"said_at": {"$lt": "2025-01-01"}}' --yes
-"""
 
 
 def register(commands: Commands) -> None:
     """Add the commands that write memories."""
     _register_remember(commands)
     _register_revise(commands)
-    _register_forget(commands)
     feedback = arguments.add(
         commands, "feedback", _feedback, help="tell whether what was recalled was of use",
         examples="  commonplace feedback ID used\n  commonplace feedback RECEIPT wrong\n",
@@ -55,6 +48,18 @@ def _register_remember(commands: Commands) -> None:
     arguments.body_options(made)
     made.add_argument("--id", metavar="ID", help="an id of your own; refused if it is taken")
     made.add_argument("--supersedes", action="append", metavar="ID", help="the memory that this one takes the place of")
+    made.add_argument(
+        "--origin",
+        choices=ORIGINS,
+        default="user",
+        metavar="ORIGIN",
+        help=f"who is to be trusted for it: {', '.join(ORIGINS)} (user)",
+    )
+    made.add_argument(
+        "--reconcile",
+        action="store_true",
+        help="compare with what is known: said again, it strengthens that; what it contradicts gives way",
+    )
     arguments.scope_options(made, "whose it is (everybody's if not said)")
 
 
@@ -66,20 +71,6 @@ def _register_revise(commands: Commands) -> None:
     made.add_argument("text", nargs="?", metavar="TEXT", help="its new text; - reads stdin; left out, it stays")
     arguments.body_options(made)
     arguments.if_version_option(made, "the memory")
-
-
-def _register_forget(commands: Commands) -> None:
-    made = arguments.add(
-        commands, "forget", _forget, help="remove memories with all their versions, for good", examples=_FORGET
-    )
-    made.add_argument("id", nargs="*", metavar="ID", help="the ids of the memories")
-    arguments.selection_options(made)
-    arguments.scope_options(made, "exactly the memories of")
-    made.add_argument(
-        "--everything", action="store_true", help="the whole space, with its entries, canvases and transcripts"
-    )
-    made.add_argument("--dry-run", action="store_true", help="only say what would go")
-    made.add_argument("--yes", action="store_true", help="do not ask")
 
 
 class _Body(TypedDict, total=False):
@@ -112,7 +103,7 @@ def _body(args: Namespace) -> _Body:
 def _remember(args: Namespace, console: Console) -> int:
     drafts = _drafts(args)
     with opened.writable(args, console) as book:
-        made = book.remember(drafts)
+        made = book.remember(drafts, reconcile=args.reconcile)
     console.result(made if len(made) > 1 else made[0], "\n".join(memory.id for memory in made))
     return 0
 
@@ -121,6 +112,7 @@ def _drafts(args: Namespace) -> list[Draft]:
     options = {
         **_body(args),
         "scope": Scope(user=args.user, agent=args.agent, session=args.session),
+        "origin": args.origin,
         "id": args.id,
         "supersedes": tuple(args.supersedes or ()),
     }
@@ -165,59 +157,6 @@ def _revise(args: Namespace, console: Console) -> int:
         memory: Memory = book.revise(args.id, text, if_version=args.if_version, **change)  # type: ignore[arg-type]
     console.result(memory, f"{memory.id} is now at version {memory.version}")
     return 0
-
-
-def _forget(args: Namespace, console: Console) -> int:
-    selector = _selector(args)
-    with opened.existing(args) as book:
-        if args.dry_run:
-            would = book.forget(**selector, dry_run=True)  # type: ignore[arg-type]
-            console.result(would, "\n".join([*would.ids, f"would forget {_account(would)}"]))
-            return 0
-        if not args.yes and sys.stdin.isatty():
-            would = book.forget(**selector, dry_run=True)  # type: ignore[arg-type]
-            if not _confirmed(would):
-                console.remark("nothing was forgotten")
-                return 1
-        gone = book.forget(**selector)  # type: ignore[arg-type]
-    console.result(gone, f"forgot {_account(gone)}")
-    return 0
-
-
-def _selector(args: Namespace) -> dict[str, object]:
-    """What to forget, said in exactly one way."""
-    scope = Scope(user=args.user, agent=args.agent, session=args.session)
-    selection = {
-        "kinds": args.kind,
-        "tags": args.tag,
-        "filter": args.filter,
-        "scope": None if scope == Scope() else scope,
-    }
-    chosen = {name: value for name, value in selection.items() if value is not None}
-    if sum([bool(args.id), bool(chosen), args.everything]) != 1:
-        raise Usage(
-            "say what to forget in one way: ids; or --kind, --tag, --filter, --user, --agent, --session"
-            " together; or --everything"
-        )
-    if args.everything:
-        return {"everything": True}
-    return chosen or {"id": args.id}
-
-
-def _account(gone: Forgotten) -> str:
-    parts = [plural(gone.memories, "memory", "memories")]
-    parts += [plural(gone.entries, "entry", "entries")] if gone.entries else []
-    parts += [plural(gone.files, "file")] if gone.files else []
-    parts += [plural(gone.messages, "message")] if gone.messages else []
-    return ", ".join(parts)
-
-
-def _confirmed(would: Forgotten) -> bool:
-    if not any((would.memories, would.entries, would.files, would.messages)):
-        return True
-    sys.stderr.write(f"Forget {_account(would)}? This cannot be undone. [y/N] ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def _feedback(args: Namespace, console: Console) -> int:

@@ -57,7 +57,7 @@ def file_content(path: str) -> str | bytes:
 def value(word: str) -> Json:
     """A JSON value, or the word as text where it is no JSON; a broken object or list is refused."""
     try:
-        return _loads(word)
+        return loads(word)
     except ValueError as error:
         if word.lstrip()[:1] in ("{", "["):
             raise InvalidInput(
@@ -66,10 +66,19 @@ def value(word: str) -> Json:
         return word
 
 
+def loads(word: str) -> Json:
+    """A JSON value; ValueError where the word is none."""
+    try:
+        found: Json = json.loads(word, parse_constant=_not_json)
+    except RecursionError as error:
+        raise ValueError("it is nested too deep") from error
+    return found
+
+
 def json_object(word: str) -> dict[str, Json]:
     """A JSON object, as --filter takes it."""
     try:
-        found = _loads(word)
+        found = loads(word)
     except ValueError as error:
         raise ArgumentTypeError(f"not JSON: {error}") from error
     if not isinstance(found, dict):
@@ -83,7 +92,7 @@ def pair(word: str) -> tuple[str, Json]:
     if not name or not equals:
         raise ArgumentTypeError(f"{word!r} is not NAME=VALUE")
     try:
-        return name, _loads(given)
+        return name, loads(given)
     except ValueError:
         return name, given
 
@@ -117,14 +126,6 @@ def _whole_stdin() -> str:
         return str(stream.read(), "utf-8")
     except UnicodeDecodeError as error:
         raise InvalidText(f"stdin is not UTF-8 text: {error.reason} at byte {error.start}") from error
-
-
-def _loads(word: str) -> Json:
-    try:
-        found: Json = json.loads(word, parse_constant=_not_json)
-    except RecursionError as error:
-        raise ValueError("it is nested too deep") from error
-    return found
 
 
 def _not_json(word: str) -> NoReturn:

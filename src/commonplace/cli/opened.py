@@ -13,6 +13,7 @@ from commonplace.errors import NotFound
 
 if TYPE_CHECKING:
     from commonplace.book import Book
+    from commonplace.core import Core
 
 DEFAULT = "commonplace.db"
 
@@ -42,6 +43,18 @@ def existing(args: Namespace) -> Iterator[Book]:
     """Open the book that is there, for as long as the block runs."""
     with _open(args, ensure_there(place(args))) as book:
         yield book
+
+
+@contextmanager
+def core(args: Namespace) -> Iterator[Core]:
+    """Open what all spaces of the book that is there share, for as long as the block runs."""
+    from commonplace.opening import open_core
+
+    opened = open_core(ensure_there(place(args)), embedder=embedder(args))
+    try:
+        yield opened
+    finally:
+        opened.close()
 
 
 @contextmanager

@@ -9,9 +9,12 @@ from commonplace.cli import (
     commands_care,
     commands_copy,
     commands_demo,
+    commands_jobs,
     commands_kv,
+    commands_learning,
     commands_portable,
     commands_postgres,
+    commands_removing,
     commands_transcript,
     commands_writing,
 )
@@ -28,6 +31,7 @@ _EXAMPLES = """\
 examples:
   commonplace remember "We chose FastAPI over Flask because of async support" --kind decision
   commonplace recall "why did we choose FastAPI?"
+  commonplace learn standup.txt --session standup
   commonplace list --kind decision --json
   commonplace demo
 
@@ -42,6 +46,9 @@ def build() -> Parser:
     commands = root.add_subparsers(dest="command", metavar="COMMAND", required=True, title="commands")
     commands_writing.register(commands)
     commands_asking.register(commands)
+    commands_removing.register(commands)
+    commands_learning.register(commands)
+    commands_jobs.register(commands)
     commands_kv.register(commands)
     commands_canvas.register(commands)
     commands_transcript.register(commands)

@@ -46,6 +46,11 @@ class Progress:
         if self._watched and self._clock() - self._drawn >= _BETWEEN:
             self._draw()
 
+    @property
+    def begun(self) -> bool:
+        """Whether anything was said of how much is done."""
+        return self._first is not None
+
     def over(self, items: Iterable[T]) -> Iterator[T]:
         """Pass items on, counting them."""
         for count, item in enumerate(items, start=1):

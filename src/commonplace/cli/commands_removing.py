@@ -1,0 +1,202 @@
+"""forget, prune, quarantine, release: what takes memories away, for good or until further notice."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
+from commonplace.cli import arguments, inputs, opened
+from commonplace.cli.arguments import Commands, Parser
+from commonplace.cli.commands_asking import listed
+from commonplace.cli.errors import Usage
+from commonplace.cli.output import Console, plural, visible
+from commonplace.values import KINDS, Forgotten, Scope
+
+if TYPE_CHECKING:
+    from commonplace.book import Book
+
+_SHOWN = 20
+"""Memories that prune shows of what would go: enough to see whether the policy is right."""
+_FORGET = """\
+  commonplace forget ID ID
+  commonplace forget --user maria --dry-run
+  commonplace forget --filter '{"said_at": {"$lt": "2025-01-01"}}' --yes
+"""
+_PRUNE = """\
+  commonplace prune --older-than 365d --kind message
+  commonplace prune --weaker-than 0.1 --dry-run
+  commonplace prune --keep 10000 --yes
+"""
+_QUARANTINE = """\
+  commonplace quarantine ID --reason "nobody remembers saying this"
+  commonplace quarantine --filter '{"source": "scraper"}' --reason "the page was tampered with"
+"""
+_RELEASE = """\
+  commonplace release ID
+  commonplace release --filter '{"source": "scraper"}'
+"""
+
+
+def register(commands: Commands) -> None:
+    """Add the commands that take memories away."""
+    _register_forget(commands)
+    _register_prune(commands)
+    quarantine = arguments.add(
+        commands, "quarantine", _quarantine, help="take memories out of recall, with what was learned from them",
+        examples=_QUARANTINE,
+    )  # fmt: skip
+    _which_options(quarantine)
+    quarantine.add_argument("--reason", required=True, metavar="WHY", help="why, for their history")
+    release = arguments.add(
+        commands, "release", _release, help="let memories stand again that were in quarantine", examples=_RELEASE
+    )
+    _which_options(release)
+
+
+def _register_forget(commands: Commands) -> None:
+    made = arguments.add(
+        commands, "forget", _forget, help="remove memories with all their versions, for good", examples=_FORGET
+    )
+    _which_options(made)
+    made.add_argument(
+        "--everything", action="store_true", help="the whole space, with its entries, canvases and transcripts"
+    )
+    _asking_options(made)
+
+
+def _register_prune(commands: Commands) -> None:
+    made = arguments.add(
+        commands, "prune", _prune, help="forget what is old, weak or too much; shows it first", examples=_PRUNE
+    )
+    made.add_argument(
+        "--older-than", type=inputs.duration, metavar="TIME",
+        help="what was last said, used or repeated longer ago: 12h, 90d, 52w",
+    )  # fmt: skip
+    made.add_argument(
+        "--weaker-than", type=float, metavar="X", help="what time, importance and use have left less of, 0 to 1.2"
+    )
+    made.add_argument("--keep", type=int, metavar="N", help="all but so many, the strongest")
+    group = made.add_argument_group("selection")
+    group.add_argument("--kind", action="append", choices=KINDS, metavar="KIND", help="of this kind; may be repeated")
+    group.add_argument("--tag", action="append", metavar="TAG", help="with this tag; repeated, with all of them")
+    _asking_options(made)
+
+
+def _which_options(made: Parser) -> None:
+    """Which memories: ids, or a selection, or exactly those of somebody."""
+    made.add_argument("id", nargs="*", metavar="ID", help="the ids of the memories")
+    arguments.selection_options(made)
+    arguments.scope_options(made, "exactly the memories of")
+
+
+def _asking_options(made: Parser) -> None:
+    made.add_argument("--dry-run", action="store_true", help="only say what would go")
+    made.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def _forget(args: Namespace, console: Console) -> int:
+    selector = _selector(args, everything=args.everything)
+    with opened.existing(args) as book:
+        if args.dry_run:
+            would = book.forget(**selector, dry_run=True)  # type: ignore[arg-type]
+            console.result(would, "\n".join([*would.ids, f"would forget {_account(would)}"]))
+            return 0
+        if not args.yes and sys.stdin.isatty():
+            would = book.forget(**selector, dry_run=True)  # type: ignore[arg-type]
+            if not _confirmed(would):
+                console.remark("nothing was forgotten")
+                return 1
+        gone = book.forget(**selector)  # type: ignore[arg-type]
+    console.result(gone, f"forgot {_account(gone)}")
+    return 0
+
+
+def _prune(args: Namespace, console: Console) -> int:
+    policy = {
+        "older_than": args.older_than,
+        "weaker_than": args.weaker_than,
+        "keep": args.keep,
+        "kinds": args.kind,
+        "tags": args.tag,
+    }
+    if args.older_than is None and args.weaker_than is None and args.keep is None:
+        raise Usage("say what may go: --older-than, --weaker-than or --keep")
+    with opened.existing(args) as book:
+        if args.dry_run or not args.yes:
+            would = book.prune(**policy)
+            if args.dry_run or not sys.stdin.isatty():
+                console.result(would, f"{_some(book, would)}would forget {_account(would)}")
+                if not args.dry_run:
+                    console.remark("nothing was forgotten: --yes does it")
+                return 0
+            sys.stderr.write(visible(_some(book, would)))
+            if not _confirmed(would):
+                console.remark("nothing was forgotten")
+                return 1
+        gone = book.prune(**policy, dry_run=False)
+    console.result(gone, f"forgot {_account(gone)}")
+    return 0
+
+
+def _some(book: Book, would: Forgotten) -> str:
+    """The first memories of those that would go, in lines."""
+    some = list(would.ids[:_SHOWN])
+    if not some:
+        return ""
+    page = book.list(filter={"id": {"$in": some}}, superseded=True, order="oldest", limit=_SHOWN)
+    more = len(would.ids) - _SHOWN
+    return listed(page.memories) + "\n" + (f"… and {more:,} more\n" if more > 0 else "")
+
+
+def _quarantine(args: Namespace, console: Console) -> int:
+    selector = _selector(args)
+    with opened.existing(args) as book:
+        ids = book.quarantine(**selector, reason=args.reason)  # type: ignore[arg-type]
+    count = plural(len(ids), "memory", "memories")
+    console.result(ids, "\n".join([*ids, f"took {count} out of recall"]))
+    return 0
+
+
+def _release(args: Namespace, console: Console) -> int:
+    selector = _selector(args)
+    with opened.existing(args) as book:
+        ids = book.release(**selector)  # type: ignore[arg-type]
+    console.result(ids, "\n".join([*ids, f"released {plural(len(ids), 'memory', 'memories')}"]))
+    return 0
+
+
+def _selector(args: Namespace, *, everything: bool | None = None) -> dict[str, object]:
+    """Which memories, said in exactly one way; `everything` is None where there is no such option."""
+    scope = Scope(user=args.user, agent=args.agent, session=args.session)
+    selection = {
+        "kinds": args.kind,
+        "tags": args.tag,
+        "filter": args.filter,
+        "scope": None if scope == Scope() else scope,
+    }
+    chosen = {name: value for name, value in selection.items() if value is not None}
+    if sum([bool(args.id), bool(chosen), bool(everything)]) != 1:
+        raise Usage(
+            f"say what to {args.command} in one way: ids; or --kind, --tag, --filter, --user, --agent, --session"
+            " together" + ("" if everything is None else "; or --everything")
+        )
+    if everything:
+        return {"everything": True}
+    return chosen or {"id": args.id}
+
+
+def _account(gone: Forgotten) -> str:
+    parts = [plural(gone.memories, "memory", "memories")]
+    parts += [plural(gone.entries, "entry", "entries")] if gone.entries else []
+    parts += [plural(gone.files, "file")] if gone.files else []
+    parts += [plural(gone.messages, "message")] if gone.messages else []
+    return ", ".join(parts)
+
+
+def _confirmed(would: Forgotten) -> bool:
+    if not any((would.memories, would.entries, would.files, would.messages)):
+        return True
+    sys.stderr.write(f"Forget {_account(would)}? This cannot be undone. [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
