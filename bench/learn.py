@@ -2,8 +2,8 @@
 
     python bench/learn.py tests/data/learning/dev.jsonl [--rounds 20]
 
-Ten messages are given at a time, from the conversations of the file over and over, each round with names and numbers of
-its own, so that little is said twice. Printed are the milliseconds until `learn` returned, when all ten messages were on
+Ten messages are given at a time, from the conversations of the file over and over, each round with names and
+numbers of its own, so that little is said twice. Printed are the milliseconds until `learn` returned, when all ten messages were on
 disk, beside one `remember` of the same ten texts in the same run; then the messages a second that were extracted and
 reconciled, by wall clock and by CPU time, as the book grows.
 """
@@ -67,7 +67,8 @@ def _round(book: Book, number: int, given: Iterator[dict[str, object]]) -> None:
     rate, by_cpu = TEN * TEN / wall, TEN * TEN / cpu
     held = book.stats().memories
     print(
-        f"{held:7,} memories: learn {ms:5.1f} ms (x{ms / other:.1f} of remember); then {rate:5.0f} messages/s, {by_cpu:5.0f} by CPU",
+        f"{held:7,} memories: learn {ms:5.1f} ms (x{ms / other:.1f} of remember);"
+        f" then {rate:5.0f} messages/s, {by_cpu:5.0f} by CPU",
         flush=True,
     )
 

@@ -167,7 +167,7 @@ class Book:
         )
         space = self._place.make()
         if reconcile:
-            rows = [each.row for each in self._reconciled(space, records)]
+            rows = [each.row for each in self._reconciled(space, records) if each.row is not None]
         else:
             work = partial(memories.insert, space=space, records=records, generation=identity.generation)
             rows = self._store.write(work, space)

@@ -11,6 +11,7 @@
     ├── Conflict                409  compare-and-set lost; carries the current version
     │   └── StalePatch          409  the file no longer reads as the patch expects
     ├── QueueFull               429  too many jobs wait; try again later
+    ├── JobFailed               500  a job that a call waited for did not succeed
     ├── EmbedderMismatch        409  the book was written with another embedder
     ├── EmbedderFailed          502  the embedder could not be reached or answered wrongly
     ├── EmbedderUnavailable     503  a package or weight file is missing
@@ -112,6 +113,12 @@ class QueueFull(CommonplaceError):
     code = "queue_full"
     status = 429
     retryable = True
+
+
+class JobFailed(CommonplaceError):
+    """A job that a call waited for failed in another process; it is tried again, or waits among the dead."""
+
+    code = "job_failed"
 
 
 class EmbedderMismatch(CommonplaceError):

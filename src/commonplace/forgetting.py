@@ -74,7 +74,7 @@ def chosen(tx: Tx, space: int, wanted: Wanted) -> tuple[str, ...]:
     known = set(memories.known_ids(tx, space, wanted.ids))
     missing = [id for id in wanted.ids if id not in known]
     if missing:
-        raise NotFound(f"no memory with id {missing[0]!r} in this space; nothing was forgotten")
+        raise NotFound(f"no memory with id {missing[0]!r} in this space; nothing was changed")
     return with_derived(tx, space, tuple(dict.fromkeys(wanted.ids)))
 
 

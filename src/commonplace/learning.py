@@ -11,6 +11,7 @@ from commonplace import drafts, reconciling, times
 from commonplace.core import Core
 from commonplace.guard import instructions, recalled
 from commonplace.learn.types import Finding, Utterance
+from commonplace.recall import analyze
 from commonplace.reconciling import Arrival, Settled
 from commonplace.store import jobs, links, memories, messages
 from commonplace.store.base import Row, Tx
@@ -100,19 +101,15 @@ def run(core: Core, space: int, job: Job, token: str) -> list[Settled] | None:
     found = [each for each in _extracted(core, said) if not instructions.flags(each.finding.text)]
     arrivals = _arrivals(core, payload, [each for each in found if each.finding.act != "forget"])
     planned = reconciling.plan(core, space, arrivals)
-    unwanted = {
-        id: each.finding.text
-        for each in found
-        if each.finding.act == "forget" and each.message.origin != "tool"
-        for id in _meant(core, space, each)
-    }
+    asked = [each for each in found if each.finding.act == "forget" and each.message.origin != "tool"]
+    unwanted = [(each, _meant(core, space, each)) for each in asked]
 
     def work(tx: Tx) -> list[Settled] | None:
         if not jobs.is_owned(tx, space, job.number, token):
             return None
         settled = reconciling.settle(tx, core, space, _still_said(tx, space, planned))
-        for id, asked in unwanted.items():
-            memories.shut(tx, space, id, reason=f"asked to forget: {asked}", now=times.now())
+        for each, ids in unwanted:
+            settled += _withdraw(tx, space, each, [*ids, *_just_said(each, settled)])
         jobs.finish(tx, space, job.number)
         return settled
 
@@ -131,7 +128,7 @@ def learned(core: Core, space: int, session: str, taken: Taken, progress: Progre
     return Learned(
         session=session,
         messages=taken.ids,
-        memories=tuple(memories.decode(each.row) for each in settled),
+        memories=tuple(memories.decode(each.row) for each in settled if each.row is not None),
         links=tuple(link for each in settled for link in each.links),
     )
 
@@ -163,8 +160,7 @@ class _Found:
 
 def _spoken(core: Core, said: Conversation, line: messages.Line) -> Draft | None:
     """The memory of a message: what it says, less what was itself recalled; None if nothing is left."""
-    content: Json = json.loads(line.content)
-    text = content if isinstance(content, str) else drafts.rendered(content, core.settings.max_text_bytes)
+    text = _text(json.loads(line.content), core.settings.max_text_bytes)
     own, _ = recalled.strip_recalled(text)
     if not own.strip():
         return None
@@ -179,6 +175,19 @@ def _spoken(core: Core, said: Conversation, line: messages.Line) -> Draft | None
         origin=origin,
         said_at=times.from_micros(line.said_at),
     )
+
+
+def _text(content: Json, limit: int) -> str:
+    """The words of a content: a text, the texts among the parts of a message, or what JSON holds."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    if isinstance(content, list):
+        parts = [
+            part if isinstance(part, str) else part.get("text") for part in content if isinstance(part, str | dict)
+        ]
+        if any(isinstance(part, str) for part in parts):
+            return "\n".join(part for part in parts if isinstance(part, str))
+    return drafts.rendered(content, limit)
 
 
 def _said_in(record: Record, session: str, number: int) -> Link:
@@ -260,7 +269,7 @@ def _drafts(found: _Found, scope: Scope, tags: Sequence[str]) -> Iterator[Draft]
         metadata={name: value for name, value in told.items() if value is not None},
         importance=finding.importance,
         scope=scope,
-        source=said.speaker or said.role,
+        source=_speaker(found),
         origin=found.message.origin,
         said_at=said.said_at,
     )
@@ -296,6 +305,34 @@ def _still_said(tx: Tx, space: int, planned: reconciling.Plan) -> reconciling.Pl
 
 def _meant(core: Core, space: int, asked: _Found) -> list[str]:
     """What somebody said about a subject, who now wants it forgotten."""
-    speaker = asked.message.utterance.speaker or asked.message.utterance.role
     rows = reconciling.about(core, space, asked.finding.text)
-    return [memories.id_of(row) for row in rows if memories.source_of(row) == speaker and row[1] != asked.message.id]
+    return [memories.id_of(row) for row in rows if memories.source_of(row) == _speaker(asked)]
+
+
+def _just_said(asked: _Found, settled: Sequence[Settled]) -> list[str]:
+    """What was said about it in the same breath, which no search can know yet."""
+    subject = set(analyze.query_terms(asked.finding.text))
+    rows = [each.row for each in settled if each.row is not None]
+    return [
+        memories.id_of(row)
+        for row in rows
+        if memories.source_of(row) == _speaker(asked) and subject & set(analyze.query_terms(memories.text_of(row)))
+    ]
+
+
+def _speaker(found: _Found) -> str:
+    return found.message.utterance.speaker or found.message.utterance.role
+
+
+def _withdraw(tx: Tx, space: int, asked: _Found, ids: Sequence[str]) -> list[Settled]:
+    """Take out of recall what somebody asked to forget; not for good: a message proves nobody."""
+    now, request = times.now(), asked.message.id
+    there = set(memories.known_ids(tx, space, [request, *ids]))
+    made = []
+    for id in dict.fromkeys(ids):
+        if id not in there or request not in there or id == request:
+            continue
+        if memories.shut(tx, space, id, action="withdrawn", reason=f"asked to forget: {asked.finding.text}", now=now):
+            made.append(Link(id=request, relation="withdraws", other=id, at=times.from_micros(now)))
+    links.put(tx, space, made)
+    return [Settled(row=None, links=(link,)) for link in made]

@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 from commonplace import times
 from commonplace.core import Core
 from commonplace.errors import InvalidInput
-from commonplace.forgetting import with_derived
 from commonplace.recall import weigh
 from commonplace.store import jobs, memories
 from commonplace.store.base import Row, Tx
@@ -56,7 +55,8 @@ def ensure_limits(policy: Policy) -> None:
 
 def preview(tx: Tx, space: int, policy: Policy, half_lives: HalfLives) -> Forgotten:
     """What a policy would let go of, now."""
-    ids = with_derived(tx, space, tuple(_chosen(tx, space, policy, half_lives, times.now())))
+    # What was learned from an old message stays: that is what learning is for.
+    ids = tuple(_chosen(tx, space, policy, half_lives, times.now()))
     return Forgotten(ids=ids, memories=len(ids), entries=0, files=0, messages=0)
 
 

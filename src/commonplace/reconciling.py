@@ -52,7 +52,8 @@ class Arrival:
 class Settled:
     """What came of an arrival: the memory that stands for it now, and how it stands to others."""
 
-    row: Row
+    row: Row | None
+    """None if it only took others out."""
     links: tuple[Link, ...]
 
 

@@ -45,7 +45,8 @@ def from_mapping(given: Mapping[str, object], *, now: int, settings: Settings) -
     """One message from a mapping with content and perhaps role, name, said_at, metadata."""
     if not isinstance(given, Mapping) or "content" not in given or not set(given) <= _FIELDS:
         raise InvalidInput(
-            f"a message is a mapping with content and perhaps role, name, said_at, metadata, not {given!r}"
+            "a message is a mapping with content and perhaps role, name, said_at, metadata, not "
+            + (f"one with {', '.join(sorted(map(str, given)))}" if isinstance(given, Mapping) else type(given).__name__)
         )
     values: dict[str, Any] = dict(given)
     return line(values.pop("content"), **values, now=now, settings=settings)

@@ -13,12 +13,12 @@ from commonplace.drafts import embedded
 from commonplace.errors import NotFound
 from commonplace.ids import new_id
 from commonplace.store import links, memories, trace
-from commonplace.store.base import Row, Tx
+from commonplace.store.base import Tx
 from commonplace.store.memories import Record
-from commonplace.values import TEXT, Link, Scope
+from commonplace.values import TEXT, Action, Link, Scope
 
 UNDONE = "reconciliation undone"
-_RECONCILED = ("supersedes", "repeats", "adds to", "disputes")
+_RECONCILED = ("supersedes", "repeats", "adds to", "disputes", "withdraws")
 
 
 def undo(core: Core, space: int, id: str, other: str) -> list[Link]:
@@ -35,7 +35,9 @@ def undo(core: Core, space: int, id: str, other: str) -> list[Link]:
             raise NotFound(f"nothing was reconciled between {id!r} and {other!r}")
         for link in undone:
             if link.relation == "supersedes":
-                reopen(tx, space, link.other, reason=UNDONE, closed_by=link.id)
+                reopen(tx, space, link.other, reason=UNDONE, was="superseded", by=link.id)
+            elif link.relation == "withdraws":
+                reopen(tx, space, link.other, reason=UNDONE, was="withdrawn")
             elif link.relation == "repeats" and link.other in apart:
                 _stand_apart(tx, core, space, link, apart[link.other])
             links.remove(tx, space, link)
@@ -44,15 +46,16 @@ def undo(core: Core, space: int, id: str, other: str) -> list[Link]:
     return core.store.write(work, space)
 
 
-def reopen(tx: Tx, space: int, id: str, *, reason: str, closed_by: str | None) -> Row | None:
-    """Let a closed memory stand again, if it is still closed by that one."""
+def reopen(tx: Tx, space: int, id: str, *, reason: str, was: Action, by: str | None = None) -> bool:
+    """Let a closed memory stand again, if it is still closed in that way and by that one."""
     now = times.now()
     row = memories.current(tx, space, id, now=now)
     memory = memories.decode(row)
-    if memory.valid_to is None or memory.superseded_by != closed_by:
-        return None
+    if (memories.action_of(row), memory.superseded_by) != (was, by) or memory.valid_to is None:
+        return False
     opened = replace(memories.record_of(tx, space, row), valid_to=None, superseded_by=None, reason=reason)
-    return memories.revise(tx, space, row, opened, action="reopened", now=now)
+    memories.revise(tx, space, row, opened, action="reopened", now=now)
+    return True
 
 
 def _between(tx: Tx, space: int, id: str, other: str) -> list[Link]:

@@ -23,14 +23,14 @@ SIGNALS: tuple[Signal, ...] = get_args(Signal)
 Order = Literal["relevance", "time"]
 ORDERS: tuple[Order, ...] = get_args(Order)
 Coverage = Literal["known", "partly known", "unknown"]
-Action = Literal["remembered", "revised", "superseded", "reopened", "quarantined"]
+Action = Literal["remembered", "revised", "superseded", "reopened", "quarantined", "withdrawn"]
 ACTIONS: tuple[Action, ...] = get_args(Action)
 
 Origin = Literal["user", "agent", "tool", "import", "recalled"]
 ORIGINS: tuple[Origin, ...] = get_args(Origin)
 """Where a memory came from, the most trusted first."""
 
-Relation = Literal["said in", "learned from", "repeats", "supersedes", "adds to", "disputes"]
+Relation = Literal["said in", "learned from", "repeats", "supersedes", "adds to", "disputes", "withdraws"]
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
 
 TEXT = "text/plain"
@@ -245,7 +245,7 @@ class Link:
     """What a memory has to do with another: `id` supersedes, adds to, repeats … `other`.
 
     "said in" leads to a session, "learned from" to the message that a memory was read from, "repeats" to the one that
-    said it again.
+    said it again; "withdraws" leads from a message that asked to forget something.
     """
 
     id: str

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from commonplace import learning, pruning, times
 from commonplace.core import Core, Place
-from commonplace.errors import CommonplaceError, EmbedderMismatch, StoreClosed
+from commonplace.errors import CommonplaceError, EmbedderMismatch, JobFailed, StoreClosed
 from commonplace.reconciling import Settled
 from commonplace.store import jobs
 from commonplace.values import Job
@@ -57,11 +57,11 @@ def run_now(core: Core, space: int, number: int) -> list[Settled]:
             raise failed.error from None
         if done is not None:
             return done.settled
-        (job,) = core.store.read(lambda tx: jobs.find(tx, space, number), space) or (None,)
+        job = core.store.read(lambda tx: jobs.find(tx, space, number), space)
         if job is None:
             return []
-        if job.state == "dead":
-            raise CommonplaceError(f"job {number} has failed for good: {job.error}")
+        if job.error is not None and job.state != "running":
+            raise JobFailed(f"job {number} has failed elsewhere: {job.error}")
         time.sleep(_GLANCE)
 
 

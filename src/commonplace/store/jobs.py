@@ -126,9 +126,12 @@ def everything(tx: Tx, space: int) -> list[Job]:
     return [decode(row) for row in tx.run(_LIST, {"space": space})]
 
 
-def find(tx: Tx, space: int, number: int) -> list[Job]:
+def find(tx: Tx, space: int, number: int) -> Job | None:
     """The job of that number, unless it is done."""
-    return [job for job in everything(tx, space) if job.number == number]
+    rows = tx.run(
+        f"SELECT {_COLUMNS} FROM job WHERE space = :space AND number = :number", {"space": space, "number": number}
+    )
+    return decode(rows[0]) if rows else None
 
 
 def retry(tx: Tx, space: int, number: int | None) -> list[int]:

@@ -16,7 +16,7 @@ from commonplace.errors import Conflict, NotFound
 from commonplace.recall.types import Ints
 from commonplace.store import links, trace
 from commonplace.store.base import Indexed, Params, Row, Tx, Where, ensure_generation
-from commonplace.values import NOBODY, Content, Kind, Link, Memory, Origin, Revision, Scope
+from commonplace.values import NOBODY, Action, Content, Kind, Link, Memory, Origin, Revision, Scope
 
 COLUMNS = (
     "seq, id, version, action, reason, kind, form, mime, importance, scope_user, scope_agent, scope_session,"
@@ -375,6 +375,11 @@ def kind_of(row: Row) -> Kind:
     return kind
 
 
+def action_of(row: Row) -> Action:
+    action: Action = row[3]
+    return action
+
+
 def version_of(row: Row) -> int:
     return int(row[2])
 
@@ -493,13 +498,13 @@ def close(tx: Tx, space: int, id: str, *, by: Record, reason: str | None, now: i
     links.put(tx, space, [Link(id=by.id, relation="supersedes", other=id, at=at, reason=reason)])
 
 
-def shut(tx: Tx, space: int, id: str, *, reason: str, now: int) -> Row | None:
+def shut(tx: Tx, space: int, id: str, *, action: Action, reason: str, now: int) -> Row | None:
     """Take a memory out of recall with nothing in its place; None if it is out already."""
     old = current(tx, space, id, now=now)
     if decode(old).valid_to is not None:
         return None
     closed = replace(record_of(tx, space, old), valid_to=now, superseded_by=None, reason=reason, supersedes=())
-    return revise(tx, space, old, closed, action="quarantined", now=now)
+    return revise(tx, space, old, closed, action=action, now=now)
 
 
 def _content(form: str, text: str, content: Any) -> Content:

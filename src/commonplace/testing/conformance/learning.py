@@ -245,6 +245,26 @@ class LearningConformance(Harness):
         assert "Tofu" in text
         assert "Miso" not in text
 
+    def test_what_was_asked_to_be_forgotten_is_no_quarantine_and_comes_back_by_undo(self, book: Book) -> None:
+        cat = one(book.learn([said("My cat is called Miso.")], wait=True))
+        asked = book.learn([said("Please forget what I said about my cat.")], wait=True)
+        assert {link.relation for link in asked.links} == {"withdraws"}
+        assert cat.id in {link.other for link in asked.links}
+        assert book.history(cat.id)[-1].action == "withdrawn"
+        assert book.release(filter={"source": "Sarah"}) == []
+        (request,) = asked.messages
+        book.undo(request, cat.id)
+        assert book.get(cat.id).valid_to is None
+
+    def test_what_is_said_and_withdrawn_in_one_breath_is_out(self, book: Book) -> None:
+        book.learn([said("My cat is called Miso."), said("Forget what I said about my cat.")], wait=True)
+        assert "Miso" not in repr([m for m in book.list() if m.kind != "message"])
+
+    def test_the_parts_of_a_message_are_read_as_text(self, book: Book) -> None:
+        parts = [{"type": "text", "text": "I prefer TypeScript."}, {"type": "image_url", "image_url": {"url": "x"}}]
+        learned = book.learn([{"content": parts, "name": "Sarah"}, {"content": None, "role": "assistant"}], wait=True)
+        assert (one(learned).text, len(learned.messages)) == ("Sarah prefers TypeScript", 1)
+
     # -- letting go ------------------------------------------------------------------------------
 
     def test_pruning_shows_first_and_then_does(self, book: Book) -> None:
@@ -254,6 +274,11 @@ class LearningConformance(Harness):
         assert book.prune(keep=3, dry_run=False) == shown
         assert {memory.id for memory in book.list()} == {"n7", "n8", "n9"}
         assert book.jobs() == []
+
+    def test_pruning_messages_leaves_what_was_learned_from_them(self, book: Book) -> None:
+        book.learn([said("I prefer TypeScript.")], wait=True)
+        assert book.prune(keep=0, kinds=["message"], dry_run=False).memories == 1
+        assert standing(book) == ["Sarah prefers TypeScript"]
 
     def test_age_counts_from_the_last_use(self, book: Book) -> None:
         old = datetime.now(timezone.utc) - timedelta(days=400)
