@@ -3,9 +3,9 @@
     python bench/learn.py tests/data/learning/dev.jsonl [--rounds 20]
 
 Ten messages are given at a time, from the conversations of the file over and over, each round with names and
-numbers of its own, so that little is said twice. Printed are the milliseconds until `learn` returned, when all ten messages were on
-disk, beside one `remember` of the same ten texts in the same run; then the messages a second that were extracted and
-reconciled, by wall clock and by CPU time, as the book grows.
+numbers of its own, so that little is said twice. Printed are the milliseconds until `learn` returned, when all ten
+were on disk, beside one `remember` of the same ten texts in the same run; then the messages a second that were
+extracted and reconciled, by wall clock and by CPU time, as the book grows.
 """
 
 from __future__ import annotations
