@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 
 from commonplace.guard.looks import is_random
 from commonplace.guard.marks import Secret
+from commonplace.guard.patterns import Pattern, Sieve
 
 # A key begins where no word runs on; in text that was escaped, the "n" of a "\n" is no part of a word.
 # Because a key can begin only once in a run of characters, no run is read twice.
@@ -83,44 +83,51 @@ _PLACED = (
     ("key", "Key=", r"(?:Account|SharedAccess)Key=([A-Za-z0-9+/]{20,}={0,2})"),
 )
 
+SHORTEST = 20
+"""Characters that the shortest of all these forms has."""
+
 _FEWEST_DIFFERENT = 6
 """A key of fewer different characters is an example: xxxx, 0000, abcabc."""
 
-_BLOCK = re.compile(r"-----(BEGIN|END) [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
-_CUT_BLOCK = re.compile(r"(?:\\[nr]|[A-Za-z0-9+/=\s]){0,20000}")
+_BLOCK = Pattern(r"-----(BEGIN|END) [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
+_CUT_BLOCK = Pattern(r"(?:\\[nr]|[A-Za-z0-9+/=\s]){0,20000}")
 
 
 @dataclass(frozen=True, slots=True)
 class _Form:
     kind: str
-    hints: tuple[str, ...]
-    pattern: re.Pattern[str]
+    pattern: Pattern
     random: bool = False
 
+    def matches(self, text: str) -> Iterator[Secret]:
+        for match in self.pattern.finditer(text):
+            if len(set(match[1])) >= _FEWEST_DIFFERENT and (not self.random or is_random(match[1])):
+                yield Secret(kind=self.kind, start=match.start(1), end=match.end(1))
 
-_FORMS = (
-    *(_Form(kind, (*hints.split(),), re.compile(f"{_BEGIN}({text}){_END}")) for kind, hints, text in _EXACT),
-    *(_Form(kind, (*hints.split(),), re.compile(f"{_BEGIN}({text}){_END}"), True) for kind, hints, text in _RANDOM),
-    *(_Form(kind, (*hints.split(),), re.compile(text)) for kind, hints, text in _PLACED),
+
+def _needs(hints: str) -> tuple[str, ...]:
+    return (hints.replace(" ", " | "),)
+
+
+FORMS = Sieve(
+    (
+        *((_Form(kind, Pattern(f"{_BEGIN}({text}){_END}")), _needs(hints)) for kind, hints, text in _EXACT),
+        *((_Form(kind, Pattern(f"{_BEGIN}({text}){_END}"), True), _needs(hints)) for kind, hints, text in _RANDOM),
+        *((_Form(kind, Pattern(text)), _needs(hints)) for kind, hints, text in _PLACED),
+    )
 )
 
 
 def find(text: str) -> Iterator[Secret]:
     """Find what has the form of a key or token, wherever it stands."""
-    yield from _blocks(text)
-    for form in _FORMS:
-        # A plain search is many times faster than a pattern; most texts hold none of these.
-        if any(hint in text for hint in form.hints):
-            yield from _matches(form, text)
+    yield from blocks(text)
+    # None has a space inside, so that a text without long words has none; and most are without.
+    if long := " ".join([word for word in text.split() if len(word) >= SHORTEST]):
+        for form in FORMS.through(long):
+            yield from form.matches(text)
 
 
-def _matches(form: _Form, text: str) -> Iterator[Secret]:
-    for match in form.pattern.finditer(text):
-        if len(set(match[1])) >= _FEWEST_DIFFERENT and (not form.random or is_random(match[1])):
-            yield Secret(kind=form.kind, start=match.start(1), end=match.end(1))
-
-
-def _blocks(text: str) -> Iterator[Secret]:
+def blocks(text: str) -> Iterator[Secret]:
     """Find private keys from their first line to their last; of one that was cut, as far as it goes."""
     borders = list(_BLOCK.finditer(text)) if "PRIVATE KEY" in text else []
     for border, following in zip_longest(borders, borders[1:]):

@@ -5,29 +5,34 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_HEX = re.compile(r"(?:0x)?[0-9a-fA-F]{24,}")
-_APART = re.compile(r"[^A-Za-z0-9]+")
-_TURN = re.compile(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[A-Z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])|(?<=[A-Z]{2})(?=[a-z])")
+from commonplace.guard.patterns import Pattern
 
-_STAND_IN = re.compile(
+_UUID = Pattern(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_HEX = Pattern(r"(?:0x)?[0-9a-fA-F]{24,}")
+_PIECE = Pattern(r"[A-Za-z0-9]{8,}")
+_TURN = Pattern(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[A-Z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])|(?<=[A-Z]{2})(?=[a-z])")
+
+_STAND_IN = Pattern(
     r"<.*|\$[A-Za-z_]\w*|\$[({].*|\{\{.*|%\w+%|\{[\w.]*\}|[*•.…x\-_?]+|X+|\[redacted.*|required\b.*"
     r"|(?:your|some|example|dummy|insert|enter|put)[-_ ].*|(?:my|the|new)[-_](?:password|secret|token|key|api).*"
     r"|\(?(?:hidden|masked|redacted)\)?",
     re.DOTALL | re.IGNORECASE,
 )
 # An expression that gives the value when it runs, a type, a call; not the value.
-_CODE = re.compile(r"[A-Za-z_][\w.]*[(\[].*|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[A-Za-z_]\w*(?:::\w+)+.*", re.DOTALL)
-_PATH = re.compile(r"(?:~|\.{1,2})?/.*|[A-Za-z]:\\.*|[a-z._-]+(?:/(?:[a-z_.-]+|v?\d{1,4}))+")
-_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://.*|arn:.*|[a-z]+(?::[a-z0-9_.-]+){2,}")
-_MEASURE = re.compile(
+_CODE = Pattern(r"[A-Za-z_][\w.]*[(\[].*|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[A-Za-z_]\w*(?:::\w+)+.*", re.DOTALL)
+_PATH = Pattern(r"(?:~|\.{1,2})?/.*|[A-Za-z]:\\.*|[a-z._-]+(?:/(?:[a-z_.-]+|v?\d{1,4}))+")
+_ADDRESS = Pattern(r"[a-z][a-z0-9+.-]*://.*|arn:.*|[a-z]+(?::[a-z0-9_.-]+){2,}")
+_MEASURE = Pattern(
     r"v?\d+(?:\.\d+)+\S*|\d+(?:-\d+)?-?(?:char|digit|bit|byte|day|month|week|hour|min)\w*|\d+[hdsxm%]"
     r"|(?:sha|md|aes|rsa|utf|base|argon|pbkdf|hs|rs|es|ed)[-_]?\d+\S*|1password\S*|2fa|\d{4}-\d\d-\d\d\S*",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"[^\W\d_]+(?:[-_'’][^\W\d_]+)*")
-_ENDING = re.compile(r".+(?:ed|ing|able|ible|ive|ory|ful|less|ary|al|ous|ly|ic|ent|en)")
-_CAPITAL_INSIDE = re.compile(r"[a-z][A-Z]")
+_WORD = Pattern(r"[^\W\d_]+(?:[-_'’][^\W\d_]+)*")
+_ENDING = Pattern(r".+(?:ed|ing|able|ible|ive|ory|ful|less|ary|al|ous|ly|ic|ent|en)")
+_CAPITAL_INSIDE = Pattern(r"[a-z][A-Z]")
+_LETTER = Pattern(r"[A-Za-z]")
+_DIGIT_OR_CAPITAL_INSIDE = Pattern(r"[0-9]|[a-z][A-Z]")
+_MARK = Pattern(r"[^A-Za-z0-9\-_'.,/:()]")
 
 # What is said of a password, or stands for its type: not the password.
 _SAID = frozenset(
@@ -61,12 +66,12 @@ def is_random(value: str) -> bool:
     """Tell what a machine made at random from words, names, numbers and versions."""
     if _UUID.fullmatch(value) or _HEX.fullmatch(value):
         return len(set(value)) > 5
-    return any(_is_random(piece) for piece in _APART.split(value)) and not _MEASURE.fullmatch(value)
+    return any(map(_is_random, _PIECE.findall(value))) and not _MEASURE.fullmatch(value)
 
 
 def _is_random(piece: str) -> bool:
     # Words and dates turn from letters to digits once or twice; what is random turns all the time.
-    if len(piece) < 8 or len(set(piece)) < 5:
+    if len(set(piece)) < 5:
         return False
     turns = len(_TURN.findall(piece))
     return turns >= 3 and turns * 9 >= len(piece) and not piece.isdigit()
@@ -77,6 +82,8 @@ def is_mixed(value: str) -> bool:
     if len(value) < 5 or _MEASURE.fullmatch(value):
         return False
     value = value[:_JUDGED]
+    if value.isascii():
+        return bool(_LETTER.search(value) and (_DIGIT_OR_CAPITAL_INSIDE.search(value) or _MARK.search(value[:-1])))
     has_letter = any(each.isalpha() for each in value)
     has_digit = any(each.isdigit() for each in value)
     has_mark = any(not each.isalnum() and each not in "-_'’.,/:()" for each in value[:-1])

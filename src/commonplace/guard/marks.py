@@ -33,7 +33,7 @@ def redacted(text: str, find: Callable[[str], Iterable[Secret]]) -> Redacted:
     That is also what a second run would do, which makes it find nothing.
     """
     found: list[Secret] = []
-    pieces = list(_unmarked(text))
+    pieces = list(_unmarked(text)) if "[redacted: " in text else [(0, len(text))]
     while pieces:
         start, end = pieces.pop()
         inside = [
@@ -43,6 +43,8 @@ def redacted(text: str, find: Callable[[str], Iterable[Secret]]) -> Redacted:
         if inside:
             found += inside
             pieces += _around(inside, start, end)
+    if not found:
+        return Redacted(text=text, found=())
     found.sort(key=lambda each: each.start)
     return Redacted(text=_replaced(text, found), found=tuple(found))
 

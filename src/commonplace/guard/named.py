@@ -5,25 +5,63 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
 
 from commonplace.guard.looks import is_mixed, is_name, is_number, is_random, is_said, is_word, stands_in
 from commonplace.guard.marks import Secret
+from commonplace.guard.patterns import Pattern, Sieve, lowered
 
-_NAME = re.compile(
-    r"""(?P<phrase>passphrase|(?:seed|recovery|backup)[ _-]phrase|mnemonic)
-    |(?P<password>passw(?:or[dt]|d)s?|passcode|pwd|kennwort|mot\ de\ passe|contrase(?:ñ|n)a|(?<![a-z])senha|wachtwoord
-        |hasło|парол[ья]|密码|密碼|パスワード|비밀번호
-        |storepass|keypass|bindpw|requirepass|masterauth|community\ string)
-    |(?P<short>(?<![a-z])(?:pass|pw|clave)(?![a-z]))
-    |(?P<pin>(?<![a-z])(?:pin(?:[ ](?:code|number))?|(?:door|alarm|access|unlock|gate|entry)[ _-]code)(?![a-z]))
-    |(?P<key>(?:api|access|secret|sign(?:ing)?|encrypt(?:ion)?|private|storage|account|auth|admin|app|master|client
-        |deploy|service|webhook|session|consumer|cipher|hmac)[-_. ]?key(?!s\b)
-        |(?:t?otp|2fa|mfa)[-_. ]?seed|secret(?!s\b)|token(?!s\b|iz)|(?<![a-z])auth(?![a-z])|credential(?!s\b))""",
-    re.IGNORECASE | re.VERBOSE,
+# The group, what a name of this form holds in lower case, its form.
+_NAMES = (
+    ("phrase", "phrase", r"passphrase|(?:seed|recovery|backup)[ _-]phrase"),
+    ("phrase", "mnemonic", r"mnemonic"),
+    ("password", "pass", r"passw(?:or[dt]|d)s?|passcode|mot de passe|storepass|keypass|requirepass"),
+    ("password", "pw", r"pwd|bindpw"),
+    ("password", "kennwort", r"kennwort"),
+    ("password", "contrase", r"contrase(?:ñ|n)a"),
+    ("password", "senha", r"senha(?<![a-z]senha)"),
+    ("password", "wachtwoord", r"wachtwoord"),
+    ("password", "hasło", r"hasło"),
+    ("password", "парол", r"парол[ья]"),
+    ("password", "密", r"密码|密碼"),
+    ("password", "パスワード", r"パスワード"),
+    ("password", "비밀번호", r"비밀번호"),
+    ("password", "masterauth", r"masterauth"),
+    ("password", "community string", r"community string"),
+    ("short", "pass", r"pass(?<![a-z]pass)(?![a-z])"),
+    ("short", "pw", r"pw(?<![a-z]pw)(?![a-z])"),
+    ("short", "clave", r"clave(?<![a-z]clave)(?![a-z])"),
+    ("pin", "pin", r"pin(?<![a-z]pin)(?: (?:code|number))?(?![a-z])"),
+    ("pin", "code", r"(?<![a-z])(?:door|alarm|access|unlock|gate|entry)[ _-]code(?![a-z])"),
+    (
+        "key",
+        "key",
+        (
+            r"(?:api|access|secret|sign(?:ing)?|encrypt(?:ion)?|private|storage|account|auth|admin|app|master|client"
+            r"|deploy|service|webhook|session|consumer|cipher|hmac)[-_. ]?key(?!s\b)"
+        ),
+    ),
+    ("key", "seed", r"(?:t?otp|2fa|mfa)[-_. ]?seed"),
+    ("key", "secret", r"secret(?!s\b)"),
+    ("key", "token", r"token(?!s\b|iz)"),
+    ("key", "auth", r"auth(?<![a-z]auth)(?![a-z])"),
+    ("key", "credential", r"credential(?!s\b)"),
 )
-_MORE_NAME = re.compile(r"[A-Za-z0-9_.-]{0,40}")
-_LESS_NAME = re.compile(r"[A-Za-z0-9_.-]{0,40}")
-_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+NAMES = Sieve(((need, Pattern(form)), (need,)) for _, need, form in _NAMES)
+LONGEST = 24
+"""Characters that no name exceeds."""
+NAME = Pattern(
+    "|".join(
+        f"(?P<{group}>{'|'.join(form for _, _, form in forms)})"
+        for group, forms in groupby(_NAMES, key=lambda name: name[0])
+    ),
+    re.IGNORECASE,
+)
+
+_MORE_NAME = Pattern(r"[A-Za-z0-9_.-]{0,40}")
+_LESS_NAME = Pattern(r"[A-Za-z0-9_.-]{0,40}")
+_PART = Pattern(r"[A-Z]?[a-z]+|[A-Z]+")
 # A name with one of these does not name a secret, but something about one.
 _ABOUT = frozenset(
     """
@@ -38,18 +76,18 @@ _ABOUT_BEFORE = frozenset("bos confirm eos forgot hash mask max min num pad publ
 
 _CLOSING = r"[\"'`*_\]\\)]{0,4}"
 _OPENING = r"[*_ \t]{0,8}(?:[bBfFrRuU]{1,2}(?=[\"'])|!!?\w{1,20}[ ])?"
-_ASSIGNED = re.compile(
+_ASSIGNED = Pattern(
     rf"{_CLOSING}[ \t]{{0,8}}(?::[ ]?[A-Za-z]\w{{0,20}}[?!]?[ ]?=(?!=)|:=|=>|->|→|=(?![=~])|:(?![:=])|：)"
     rf"(?:[ \t]{{0,4}}[|>][-+]?\n\s{{0,20}})?{_OPENING}"
 )
-_FLAGGED = re.compile(r"[ ]")
-_LISTED = re.compile(
+_FLAGGED = Pattern(r"[ ]")
+_LISTED = Pattern(
     rf"[\"'`],[ ]?(?=[\"'`])|{_CLOSING}[ ]?(?:\|\|?|\?\?)[ ]?|>(?=[^<>\n]{{1,200}}</)|[\"'][ ]value="
     rf"|[ ]?[—–][ ]?|[ ]?[是は은는][ ]?|\n[ ]{{0,20}}value:[ ]|:[ ]\w{{1,30}}[ ]?(?:→|->)[ ]?"
 )
-_IT_IS = re.compile(r"[^\n.=!?]{0,60}?\bit(?:['’]s|\s(?:is|was))\s(?:now\s)?")
-_FROM = re.compile(r"[ ]from[ ]")
-_TO = re.compile(r"[ ](?:to|→|->)[ ]")
+_IT_IS = Pattern(r"[^\n.=!?]{0,60}?\bit(?:['’]s|\s(?:is|was))\s(?:now\s)?")
+_FROM = Pattern(r"[ ]from[ ]")
+_TO = Pattern(r"[ ](?:to|→|->)[ ]")
 _OF = r"for|of|on|to|at|in|from|I|we|they|you|she|he"
 _OF += r"|für|fürs|vom|von|zum|zur|du|de|des|pour|del|della|do|da|para|от|для|к"
 _MIDDLE = rf"(?:\s?\([^()\n]{{1,40}}\)|\s(?:{_OF})\b[^\n.;:=!?]{{1,60}}?)?"
@@ -57,24 +95,24 @@ _VERB = (
     r"(?:(?:is|was|are|will be|used to be|remains|stays|has been|got)?\s?(?:set|changed|reset|updated) to"
     r"|is|was|are|were|will be|used to be|remains|ist|war|lautet|est|es|era|é|è|to)"
 )
-_SAID_TO_BE = re.compile(
+_SAID_TO_BE = Pattern(
     rf"{_CLOSING}{_MIDDLE}(?:\s{_VERB}|\s?[=:])\s(?:(?:now|still|currently|simply|just|again)\s|:\s?)?"
 )
-_EXPANDED = re.compile(r"\$\{\w{0,40}$")
-_LIST_BEFORE = re.compile(r"(?:[,/]|\b(?:user|login|as)\s\S{1,20})\s$")
-_BESIDE = re.compile(r"[ \t]{1,3}")
+_EXPANDED = Pattern(r"\$\{\w{0,40}$")
+_LIST_BEFORE = Pattern(r"(?:[,/]|\b(?:user|login|as)\s\S{1,20})\s$")
+_BESIDE = Pattern(r"[ \t]{1,3}")
 
-_VALUE = re.compile(
+_VALUE = Pattern(
     r"""\\"(?P<escaped>[^"\\\n]{1,1024})\\"|"(?P<double>(?:[^"\\\n]|\\.){1,1024})"|'(?P<single>(?:[^'\\\n]|\\.){1,1024})'
     |`(?P<tick>[^`\n]{1,1024})`|“(?P<curly>[^”\n]{1,200})”|\{(?P<braced>[^{}"'\n:]{1,200})\}
     |(?P<bare>[^\s"'`<>,;|“”\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,256})""",
     re.VERBOSE,
 )
-_REST = re.compile(r"[^\s\"'`<>,;|“”]*")
-_NEXT_FIELD = re.compile(r"&(?=[\w.-]{1,40}=)|@(?=[\w-]{1,60}(?:\.[\w-]{1,60}){1,5}[/:])")
+_REST = Pattern(r"[^\s\"'`<>,;|“”]*")
+_NEXT_FIELD = Pattern(r"&(?=[\w.-]{1,40}=)|@(?=[\w-]{1,60}(?:\.[\w-]{1,60}){1,5}[/:])")
 _PAIRS = {")": "(", "]": "[", "}": "{"}
-_PHRASE = re.compile(r"[a-z]{2,12}(?: [a-z]{2,12}){2,23}(?=[.,;!]?(?:\s*$|\s*\n|\s[A-Z(]))")
-_ENDED = re.compile(r"[.!]?\s*(?:$|\n)|[.!;,]\s|\s?[,;)}\]&|#<\"'\n]|\s[\w.]{1,30}\s?=|\s#")
+_PHRASE = Pattern(r"[a-z]{2,12}(?: [a-z]{2,12}){2,23}(?=[.,;!]?(?:\s*$|\s*\n|\s[A-Z(]))")
+_ENDED = Pattern(r"[.!]?\s*(?:$|\n)|[.!;,]\s|\s?[,;)}\]&|#<\"'\n]|\s[\w.]{1,30}\s?=|\s#")
 _SENTENCE = frozenset(
     """
     must should please required enter invalid is are the your be characters character cannot field asked in for at
@@ -85,12 +123,6 @@ _SENTENCE = frozenset(
 _LONG = 16
 _JUDGED = 256
 """Characters of a value without quotes that are looked at."""
-
-# Few texts hold any of these, and to look for them is fast.
-_HINTS = (
-    "pass phrase mnemonic pwd pw kennwort mot contrase senha wachtwoord hasło парол 密 パスワード 비밀번호 auth string"
-)
-_HINTS += " clave pin code otp 2fa mfa key secret token credential"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,15 +140,56 @@ _Accepts = Callable[[_Value], bool]
 
 def find(text: str) -> Iterator[Secret]:
     """Find values by the names before them. Each is read once: what was read as a value is not read as a name."""
-    lowered = text.lower()
-    if not any(hint in lowered for hint in _HINTS.split()):
-        return
+    small = lowered(text)
+    if small is None:
+        yield from read(text, partial(NAME.search, text))
+    elif forms := NAMES.through(small):
+        starts = sorted({start for need, form in forms for start in _starts(need, form, small)})
+        yield from read(text, _Following(text, starts))
+
+
+def read(text: str, following: Callable[[int], re.Match[str] | None]) -> Iterator[Secret]:
+    """Read the values of all names; `following` gives the first name at or after a place."""
     position = 0
-    while name := _NAME.search(text, position):
+    while name := following(position):
         position = name.end()
         for secret in _after(text, name):
             position = max(position, secret.end)
             yield secret
+
+
+def _starts(need: str, form: Pattern, small: str) -> Iterator[int]:
+    """Give every place where a name of one form begins, also inside another."""
+    for low, high in _around(need, small):
+        match = form.search(small, low, high)
+        while match:
+            yield match.start()
+            match = form.search(small, match.start() + 1, high)
+
+
+def _around(need: str, small: str) -> Iterator[tuple[int, int]]:
+    """Give what is near enough to each place where the need stands; the whole text if it stands everywhere."""
+    if small.count(need) * 2 * LONGEST > len(small):
+        yield 0, len(small)
+        return
+    place = small.find(need)
+    while place >= 0:
+        yield max(place - LONGEST, 0), place + 2 * LONGEST
+        place = small.find(need, place + 1)
+
+
+class _Following:
+    """Finds the next name as a search would, but looks only where one can begin."""
+
+    def __init__(self, text: str, starts: list[int]) -> None:
+        self._text = text
+        self._starts = iter(starts)
+
+    def __call__(self, position: int) -> re.Match[str] | None:
+        for start in self._starts:
+            if start >= position and (name := NAME.match(self._text, start)):
+                return name
+        return None
 
 
 def _after(text: str, name: re.Match[str]) -> Iterator[Secret]:
@@ -172,7 +245,7 @@ def _value(text: str, end: int, name: re.Match[str], before: str) -> _Value | No
     return None
 
 
-def _ways(name: re.Match[str], before: str) -> Iterator[tuple[re.Pattern[str], _Accepts]]:
+def _ways(name: re.Match[str], before: str) -> Iterator[tuple[Pattern, _Accepts]]:
     if name["pin"]:
         yield from ((_ASSIGNED, _digits), (_SAID_TO_BE, _digits))
         return

@@ -1,0 +1,106 @@
+"""What the guard does not look at holds nothing: its short cuts change no answer."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonplace.guard import formats, named, placed, written
+from commonplace.guard.instructions import flags
+from commonplace.guard.patterns import Pattern, lowered
+from commonplace.guard.secrets import redact
+from commonplace.guard.wordings import WORDINGS
+from tests.guard import full
+from tests.guard.proofs import ANYTHING, BORDER, spelled, width
+from tests.guard.samples import samples, sayings
+from tests.guard.test_instructions import FRAGMENTS as SAID
+from tests.guard.test_secrets import FRAGMENTS as SECRET
+
+TEXTS = tuple(dict.fromkeys((*(each.text for each in samples()), *(each.text for each in sayings()))))
+PIECES = tuple(dict.fromkeys(piece for text in TEXTS for piece in re.findall(r"\s*\S+(?:\s+\S+){0,5}", text)))
+ODD = ("İ", "ı", "ſ", "K", "ᲂ", "_", "-", "1", "@", "\u200b", "\u0336", "’", "\t", "\n", "- [", ". ", "|", "'", "/")
+WORDED = tuple((beginnings, pattern) for wordings in WORDINGS.values() for beginnings, pattern in wordings)
+texts = st.lists(st.sampled_from((*PIECES, *SAID, *SECRET, *ODD)) | st.text(max_size=5), max_size=8).map("".join)
+
+
+def test_no_sample_is_answered_otherwise() -> None:
+    assert [text for text in TEXTS if redact(text) != full.redact(text)] == []
+    assert [text for text in TEXTS if flags(text) != full.flags(text)] == []
+
+
+@pytest.mark.parametrize("change", [str.upper, str.title, str.swapcase, lambda text: text.replace("s", "ſ")])
+def test_nor_in_other_letters(change: object) -> None:
+    assert callable(change)
+    changed = [change(text) for text in TEXTS[::4]]
+    assert [text for text in changed if redact(text) != full.redact(text) or flags(text) != full.flags(text)] == []
+
+
+@given(texts)
+def test_no_secret_is_overlooked(text: str) -> None:
+    assert redact(text) == full.redact(text)
+
+
+@given(texts)
+def test_no_instruction_is_overlooked(text: str) -> None:
+    assert flags(text) == full.flags(text)
+
+
+@pytest.mark.parametrize(("beginnings", "pattern"), WORDED)
+def test_a_wording_begins_with_one_of_its_words(beginnings: str, pattern: str) -> None:
+    starts = beginnings.split()
+
+    def begins(text: str) -> bool:
+        return any(_begins(text, start) for start in starts)
+
+    assert [text for text in spelled(pattern, 0, begins) if not begins(text)] == []
+
+
+def _begins(text: str, start: str) -> bool:
+    told = start.rstrip("*").replace("_", " ")
+    if not text.replace(BORDER, "").startswith(told):
+        return False
+    # A word of its own begins at a border, and something ends it.
+    word = re.match(rf"{BORDER}+(\w+)(?=[^\w{ANYTHING}])", text)
+    return start.endswith("*") or (word is not None and word[1] == re.findall(r"\w+", told)[0])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "ways"),
+    [
+        *zip([form.pattern for form in formats.FORMS.items], formats.FORMS.needs, strict=True),
+        *zip([place.pattern for place in placed.PLACES.items], placed.PLACES.needs, strict=True),
+        *zip([pattern for _, pattern in named.NAMES.items], named.NAMES.needs, strict=True),
+        *zip([pattern for _, pattern in written.FORMS.items], written.FORMS.needs, strict=True),
+    ],
+)
+def test_a_pattern_holds_what_it_needs(pattern: Pattern, ways: tuple[tuple[str, ...], ...]) -> None:
+    def holds(text: str) -> bool:
+        shown = text.replace(BORDER, "")
+        return all(any(way in shown or way in shown.lower() for way in each) for each in ways)
+
+    assert [text for text in spelled(pattern.text, pattern.flags, holds) if not holds(text)] == []
+
+
+def test_every_form_is_one_long_word() -> None:
+    for form in formats.FORMS.items:
+        assert width(form.pattern.text)[0] >= formats.SHORTEST
+        assert not re.search(r"\\s|\[\^| ", form.pattern.text)
+
+
+def test_no_name_is_longer_than_is_looked_around() -> None:
+    assert max(width(pattern.text)[1] for _, pattern in named.NAMES.items) <= named.LONGEST
+
+
+def test_lower_case_is_what_a_pattern_sees_that_ignores_case() -> None:
+    letters = "".join(sorted({each for each in named.NAME.text if each.isalpha()} | set("abcdefghijklmnopqrstuvwxyz")))
+    seen = re.findall(f"[{letters}]", "".join(map(chr, range(sys.maxunicode + 1))), re.IGNORECASE)
+    assert [each for each in seen if (small := lowered(each)) is not None and small not in letters.lower()] == []
+
+
+def test_lower_case_is_as_long_as_the_text() -> None:
+    everything = [chr(each) for each in range(sys.maxunicode + 1)]
+    assert [each for each in everything if (small := lowered(each)) is not None and len(small) != 1] == []
