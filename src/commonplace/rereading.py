@@ -20,7 +20,7 @@ FIRST = 30
 _BATCH = 4
 """Candidates that are read at once; between two batches the clock is looked at."""
 _BEGINNING = 2_000
-"""Characters of a memory that are read: no cross-encoder of this size reads more."""
+"""Characters of a memory that are given to it: about 512 tokens, which is all that models of this kind read."""
 
 # Log-odds, fitted for ms-marco-minilm on three sets, each of which chose about the same (docs/quality.md).
 WEIGHT = 0.4

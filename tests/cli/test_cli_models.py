@@ -53,6 +53,14 @@ def test_a_wheel_that_is_not_the_pinned_one_is_refused(cli: Cli, home: Path, tmp
     assert not home.exists()
 
 
+def test_only_a_recall_needs_the_reranker(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COMMONPLACE_RERANKER", "ms-marco-minilm")
+    assert cli("remember", "We chose FastAPI").status == 0
+    assert cli("list").status == 0
+    assert cli("recall", "what did we choose?").status == 1
+    assert cli("recall", "what did we choose?", "--reranker", "none").status == 0
+
+
 @pytest.mark.parametrize("by", ["option", "environment"])
 def test_a_reranker_that_was_not_fetched_says_how_to(cli: Cli, monkeypatch: pytest.MonkeyPatch, by: str) -> None:
     cli("remember", "We chose FastAPI")

