@@ -22,6 +22,7 @@ from commonplace.errors import StoreClosed
 from commonplace.kv import KeyValue
 from commonplace.opening import EmbedderLike
 from commonplace.opening import open as open_book
+from commonplace.rerank import Reranker
 from commonplace.settings import Settings
 from commonplace.streaming import stream
 from commonplace.transcript import Transcript
@@ -78,12 +79,13 @@ async def open_async(
     *,
     space: str = "default",
     embedder: EmbedderLike = None,
+    reranker: Reranker | str | None = None,
     settings: Settings | None = None,
 ) -> AsyncBook:
     """Open a book as `open` does, for use from an event loop."""
     threads = _Threads()
     try:
-        book = await threads.run(open_book, where, space=space, embedder=embedder, settings=settings)
+        book = await threads.run(open_book, where, space=space, embedder=embedder, reranker=reranker, settings=settings)
     except BaseException:
         threads.stop()
         raise

@@ -7,6 +7,7 @@ import threading
 from commonplace import identity
 from commonplace.embed.base import Embedder
 from commonplace.identity import Identity
+from commonplace.rerank.base import Reranker
 from commonplace.settings import Settings
 from commonplace.store import memories, spaces
 from commonplace.store.base import Store, Tx, ensure_generation
@@ -15,9 +16,12 @@ from commonplace.store.base import Store, Tx, ensure_generation
 class Core:
     """An open store and its embedder, which is proven before its first use and only once."""
 
-    def __init__(self, store: Store, embedder: Embedder, settings: Settings, where: str) -> None:
+    def __init__(
+        self, store: Store, embedder: Embedder, settings: Settings, where: str, reranker: Reranker | None = None
+    ) -> None:
         self.store = store
         self.embedder = embedder
+        self.reranker = reranker
         self.settings = settings
         self.where = where
         self._identity: Identity | None = None

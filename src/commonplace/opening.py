@@ -12,6 +12,8 @@ from commonplace.core import Core
 from commonplace.embed import load as load_embedder
 from commonplace.embed.base import Embedder
 from commonplace.errors import CommonplaceError, InvalidInput, StoreUnavailable
+from commonplace.rerank import Reranker
+from commonplace.rerank import load as load_reranker
 from commonplace.settings import Settings
 from commonplace.store.base import Store
 from commonplace.store.postgres import address
@@ -25,6 +27,7 @@ def open(
     *,
     space: str = "default",
     embedder: EmbedderLike = None,
+    reranker: Reranker | str | None = None,
     settings: Settings | None = None,
     read_url: str | None = None,
 ) -> Book:
@@ -32,13 +35,15 @@ def open(
 
     `space` is the wall: no verb of the returned book reaches beyond it. `embedder` is None for the one that
     ships with commonplace, or an Embedder, a function, or a text such as "openai:text-embedding-3-small".
+    `reranker` is None for none, or a Reranker, or a text such as "ms-marco-minilm": each recall then takes up to
+    `Settings.rerank_budget` longer.
     `read_url` names a PostgreSQL replica that recalls may ask, once it has seen this process's own writes.
     """
     chosen = settings or Settings()
-    loaded = load_embedder(embedder)
+    loaded, reader = load_embedder(embedder), load_reranker(reranker)
     store = open_store(where, chosen, read_url=read_url)
     try:
-        return Book(Core(store, loaded, chosen, shown(where)), space)
+        return Book(Core(store, loaded, chosen, shown(where), reader), space)
     except CommonplaceError:
         store.close()
         raise
