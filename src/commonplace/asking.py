@@ -254,7 +254,14 @@ def _parts(judgement: rank.Judgement, position: int, factors: tuple[float, float
         certainty=certainty,
         recency=recency,
         strength=strength,
+        reread=_reread(judgement, position),
     )
+
+
+def _reread(judgement: rank.Judgement, position: int) -> float | None:
+    if judgement.reread is None or np.isnan(judgement.reread[position]):
+        return None
+    return float(judgement.reread[position])
 
 
 def _without_repeats(found: Found, ranked: list[int]) -> list[int]:

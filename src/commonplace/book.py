@@ -10,7 +10,7 @@ from pathlib import Path
 from types import EllipsisType, TracebackType
 from typing import TYPE_CHECKING, Literal, overload
 
-from commonplace import asking, checks, drafts, filters, forgetting, listing, relating, revising, times
+from commonplace import asking, checks, drafts, filters, forgetting, listing, relating, rereading, revising, times
 from commonplace.canvas import Canvas
 from commonplace.core import Core, Place
 from commonplace.errors import InvalidInput, NotFound
@@ -328,6 +328,10 @@ class Book:
         chooser = asking.chooser(request, probe, identity.background)
         found = self._store.search(space, probe, where, chooser, narrow=not is_plain(selection), as_of=selection.as_of)
         judgement = asking.closer(asked, found, chooser.judgement, self._core.embedder)
+        if self._core.reranker is not None:
+            judgement = rereading.reread(
+                request.query, found, judgement, self._core.reranker, budget=self._settings.rerank_budget
+            )
         return asking.assemble(request, found, judgement, partial(self._related, space))
 
     def _related(self, space: int, said: Sequence[str], decided: Sequence[str]) -> asking.Related:

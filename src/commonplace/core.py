@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from commonplace import identity
 from commonplace.embed.base import Embedder
 from commonplace.identity import Identity
+from commonplace.rerank.base import Reranker
 from commonplace.settings import Settings
 from commonplace.store import memories, spaces
 from commonplace.store.base import Store, Tx, ensure_generation
@@ -21,10 +22,18 @@ class Core:
     """An open store and its embedder, which is proven before its first use and only once."""
 
     def __init__(
-        self, store: Store, embedder: Embedder, settings: Settings, where: str, extractor: Extractor | None = None
+        self,
+        store: Store,
+        embedder: Embedder,
+        settings: Settings,
+        where: str,
+        *,
+        reranker: Reranker | None = None,
+        extractor: Extractor | None = None,
     ) -> None:
         self.store = store
         self.embedder = embedder
+        self.reranker = reranker
         self.settings = settings
         self.where = where
         self._extractor = extractor

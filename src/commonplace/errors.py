@@ -14,7 +14,9 @@
     ├── JobFailed               500  a job that a call waited for did not succeed
     ├── EmbedderMismatch        409  the book was written with another embedder
     ├── EmbedderFailed          502  the embedder could not be reached or answered wrongly
-    ├── EmbedderUnavailable     503  a package or weight file is missing
+    ├── RerankerFailed          502  the reranker raised or answered wrongly
+    ├── ModelUnavailable        503  a model's package or weights are missing, or cannot be fetched
+    │   └── EmbedderUnavailable 503  those of the embedder
     └── StoreError              500
         ├── StoreBusy           503  locked for longer than the time-out; try again
         ├── StoreClosed         503  the book was closed
@@ -136,11 +138,25 @@ class EmbedderFailed(CommonplaceError):
     retryable = True
 
 
-class EmbedderUnavailable(CommonplaceError):
+class RerankerFailed(CommonplaceError):
+    """The reranker raised, or answered with something that is not one number a text."""
+
+    code = "reranker_failed"
+    status = 502
+    retryable = True
+
+
+class ModelUnavailable(CommonplaceError):
+    """A model's package or weights are not installed, are damaged, or cannot be fetched."""
+
+    code = "model_unavailable"
+    status = 503
+
+
+class EmbedderUnavailable(ModelUnavailable):
     """The embedder's package or weights are not installed."""
 
     code = "embedder_unavailable"
-    status = 503
 
 
 class StoreError(CommonplaceError):

@@ -14,6 +14,8 @@ from commonplace.embed.base import Embedder
 from commonplace.errors import CommonplaceError, InvalidInput, StoreUnavailable
 from commonplace.kv import KeyValue
 from commonplace.learn.types import Extractor
+from commonplace.rerank import Reranker
+from commonplace.rerank import load as load_reranker
 from commonplace.settings import Settings
 from commonplace.store.base import Store
 from commonplace.store.postgres import address
@@ -30,6 +32,7 @@ def open(
     *,
     space: str = "default",
     embedder: EmbedderLike = None,
+    reranker: Reranker | str | None = None,
     settings: Settings | None = None,
     read_url: str | None = None,
     extractor: ExtractorLike = None,
@@ -38,11 +41,16 @@ def open(
 
     `space` is the wall: no verb of the returned book reaches beyond it. `embedder` is None for the one that
     ships with commonplace, or an Embedder, a function, or a text such as "openai:text-embedding-3-small".
+    `reranker` is None for none, or a Reranker, or a text such as "ms-marco-minilm": each recall then takes up to
+    `Settings.rerank_budget` longer.
     `read_url` names a PostgreSQL replica that recalls may ask, once it has seen this process's own writes.
     `extractor` is what `learn` finds memories with: None for the rules, or an Extractor such as a ModelExtractor, or a
     text such as "openai:gpt-4o-mini", whose tokens are counted in the space's key-value entries.
     """
-    core = open_core(where, space=space, embedder=embedder, settings=settings, read_url=read_url, extractor=extractor)
+    core = open_core(
+        where, space=space, embedder=embedder, reranker=reranker, settings=settings, read_url=read_url,
+        extractor=extractor,
+    )  # fmt: skip
     try:
         return Book(core, space)
     except CommonplaceError:
@@ -55,6 +63,7 @@ def open_core(
     *,
     space: str = "default",
     embedder: EmbedderLike = None,
+    reranker: Reranker | str | None = None,
     settings: Settings | None = None,
     read_url: str | None = None,
     extractor: ExtractorLike = None,
@@ -64,11 +73,11 @@ def open_core(
     `space` is where the tokens of an extractor with a model are counted.
     """
     chosen = settings or Settings()
-    loaded = load_embedder(embedder)
+    loaded, rereader = load_embedder(embedder), load_reranker(reranker)
     reader = _reader(extractor, space, chosen)
     store = open_store(where, chosen, read_url=read_url)
     try:
-        return Core(store, loaded, chosen, shown(where), reader(store))
+        return Core(store, loaded, chosen, shown(where), reranker=rereader, extractor=reader(store))
     except CommonplaceError:
         store.close()
         raise

@@ -59,6 +59,9 @@ class Settings:
     candidates: int = 100
     """How many memories each of the two indexes proposes for a recall."""
 
+    rerank_budget: float = 0.5
+    """Seconds that a reranker may read candidates in one recall, if there is one; it stops in time, best first."""
+
     segment_rows: int = 250_000
     """SQLite: spaces larger than this are searched through an HNSW segment when usearch is installed."""
 

@@ -139,6 +139,8 @@ class Score:
     """Factor from age and the kind's half-life."""
     strength: float
     """Factor from importance and feedback."""
+    reread: float | None = None
+    """The reranker's log-odds, which are part of `relevance`; None if it did not read this memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -85,7 +85,7 @@ def test_a_thing_that_is_no_embedder_is_refused(thing: object) -> None:
 
 @pytest.mark.parametrize("spec", ["", "potion", "onnx:", "openai", "openai:", "magic:model", "none:x", "None"])
 def test_an_unknown_name_is_refused_with_the_known_ones(spec: str) -> None:
-    with pytest.raises(InvalidInput, match="expected 'default', 'none', 'onnx:DIR'"):
+    with pytest.raises(InvalidInput, match="expected 'default', 'none', 'bge-small', 'onnx:DIR'"):
         load(spec)
 
 

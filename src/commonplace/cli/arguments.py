@@ -51,7 +51,10 @@ def book_options() -> Parser:
     group.add_argument(
         "--embedder",
         metavar="SPEC",
-        help="default, none, onnx:DIR, openai:MODEL, sentence-transformers:NAME (COMMONPLACE_EMBEDDER)",
+        help="default, none, bge-small, onnx:DIR, openai:MODEL, sentence-transformers:NAME (COMMONPLACE_EMBEDDER)",
+    )
+    group.add_argument(
+        "--reranker", metavar="SPEC", help="none, ms-marco-minilm, onnx:DIR; for recall (COMMONPLACE_RERANKER)"
     )
     group.add_argument("--json", action="store_true", help="answer in JSON, for machines")
     return shared

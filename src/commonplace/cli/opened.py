@@ -28,6 +28,13 @@ def embedder(args: Namespace) -> str | None:
     return args.embedder or os.environ.get("COMMONPLACE_EMBEDDER") or None
 
 
+def reranker(args: Namespace) -> str | None:
+    """Which reranker: --reranker, else COMMONPLACE_RERANKER, else none; only a recall loads it."""
+    if args.command != "recall":
+        return None
+    return args.reranker or os.environ.get("COMMONPLACE_RERANKER") or None
+
+
 def ensure_there(where: str) -> str:
     """Refuse a path without a file: a reader who mistyped it must not be shown a new, empty book."""
     if _missing(where):
@@ -72,7 +79,7 @@ def _open(args: Namespace, where: str) -> Book:
     import commonplace
 
     space = args.space or os.environ.get("COMMONPLACE_SPACE") or "default"
-    return commonplace.open(where, space=space, embedder=embedder(args))
+    return commonplace.open(where, space=space, embedder=embedder(args), reranker=reranker(args))
 
 
 def _shown(where: str) -> str:

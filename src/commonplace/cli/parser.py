@@ -12,6 +12,7 @@ from commonplace.cli import (
     commands_jobs,
     commands_kv,
     commands_learning,
+    commands_models,
     commands_portable,
     commands_postgres,
     commands_removing,
@@ -42,7 +43,7 @@ def build() -> Parser:
     """The parser of every command; `args.run` is what to call."""
     root = Parser(prog="commonplace", description=_DESCRIPTION, epilog=_EXAMPLES, parents=[book_options()])
     root.add_argument("--version", action="version", version=f"commonplace {__version__}")
-    root.set_defaults(book=None, space=None, embedder=None, json=False)
+    root.set_defaults(book=None, space=None, embedder=None, reranker=None, json=False)
     commands = root.add_subparsers(dest="command", metavar="COMMAND", required=True, title="commands")
     commands_writing.register(commands)
     commands_asking.register(commands)
@@ -57,4 +58,5 @@ def build() -> Parser:
     commands_care.register(commands)
     commands_demo.register(commands)
     commands_postgres.register(commands)
+    commands_models.register(commands)
     return root

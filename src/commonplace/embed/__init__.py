@@ -7,8 +7,9 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
+from commonplace import models
 from commonplace.embed.base import Embedder, Vectors
-from commonplace.errors import InvalidInput
+from commonplace.errors import EmbedderUnavailable, InvalidInput
 
 if TYPE_CHECKING:
     from commonplace.embed.function import FunctionEmbedder
@@ -39,7 +40,7 @@ _HOMES = {
     "StaticEmbedder": ".static",
     "WordsOnly": ".words_only",
 }
-_KNOWN = "'default', 'none', 'onnx:DIR', 'openai:MODEL' or 'sentence-transformers:NAME'"
+_KNOWN = "'default', 'none', 'bge-small', 'onnx:DIR', 'openai:MODEL' or 'sentence-transformers:NAME'"
 
 _default: Embedder | None = None
 _default_lock = threading.Lock()
@@ -50,6 +51,7 @@ def load(spec: Embedder | Callable[[list[str]], object] | str | None = None) -> 
 
     None or "default"            the model that commonplace brings along; one for the whole process
     "none"                       no vectors: recall by words alone
+    "bge-small"                  a model that `commonplace models get` has fetched
     "onnx:DIR"                   an ONNX model in a folder
     "openai:MODEL"               an OpenAI-compatible service at OPENAI_BASE_URL, with OPENAI_API_KEY
     "sentence-transformers:NAME" a model of that package
@@ -87,6 +89,8 @@ def _named(spec: str) -> Embedder:
         from commonplace.embed.words_only import WordsOnly
 
         return WordsOnly()
+    if spec in models.names("embedder"):
+        return _onnx(str(models.folder(spec, EmbedderUnavailable)))
     if not model or maker not in _MAKERS:
         raise InvalidInput(f"unknown embedder {spec!r}: expected {_KNOWN}")
     return _MAKERS[maker](model)

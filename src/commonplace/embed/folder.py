@@ -8,28 +8,29 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from commonplace.errors import EmbedderUnavailable
+from commonplace.errors import EmbedderUnavailable, ModelUnavailable
 
 
 class ModelFolder:
-    """Reads a model's files; one that is missing or damaged is named in EmbedderUnavailable."""
+    """Reads a model's files; one that is missing or damaged is named in an `unavailable`."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, unavailable: type[ModelUnavailable] = EmbedderUnavailable) -> None:
         self.path = path
+        self.unavailable = unavailable
         self._about = self._read_about()
 
     def word(self, name: str) -> str:
         """A text of `model.json`, which may be empty."""
         value = self._about.get(name)
         if not isinstance(value, str):
-            raise damaged(self.path / "model.json", f"{name!r} is {value!r}, not a text")
+            raise self.damaged("model.json", f"{name!r} is {value!r}, not a text")
         return value
 
     def number(self, name: str) -> int:
         """A whole number of `model.json`, above 0."""
         value = self._about.get(name)
         if type(value) is not int or value < 1:
-            raise damaged(self.path / "model.json", f"{name!r} is {value!r}, not a whole number above 0")
+            raise self.damaged("model.json", f"{name!r} is {value!r}, not a whole number above 0")
         return value
 
     def vocabulary(self) -> dict[str, int]:
@@ -39,7 +40,7 @@ class ModelFolder:
             lines.pop()
         vocabulary = dict(zip(lines, range(len(lines)), strict=True))
         if len(vocabulary) != len(lines):
-            raise damaged(self.path / "vocab.txt", "it holds a token twice")
+            raise self.damaged("vocab.txt", "it holds a token twice")
         return vocabulary
 
     def array(self, name: str, dtype: npt.DTypeLike, shape: tuple[int, ...]) -> npt.NDArray[np.generic]:
@@ -48,10 +49,10 @@ class ModelFolder:
         try:
             found = np.load(path, mmap_mode="r", allow_pickle=False)
         except (OSError, ValueError, EOFError) as error:
-            raise damaged(path, str(error)) from error
+            raise self.damaged(name, str(error)) from error
         if not isinstance(found, np.ndarray) or found.dtype != dtype or found.shape != shape:
             is_now = f"{found.dtype} {found.shape}" if isinstance(found, np.ndarray) else "an archive"
-            raise damaged(path, f"it holds {is_now}, not {np.dtype(dtype)} {shape}")
+            raise self.damaged(name, f"it holds {is_now}, not {np.dtype(dtype)} {shape}")
         # A plain array on the same pages: indexing a memmap costs microseconds each time.
         plain: npt.NDArray[np.generic] = np.asarray(found)
         return plain
@@ -62,25 +63,24 @@ class ModelFolder:
         try:
             return path.read_bytes().decode()  # half the time of read_text, and a "\r" stays what it is
         except (OSError, UnicodeDecodeError) as error:
-            raise damaged(path, str(error)) from error
+            raise self.damaged(name, str(error)) from error
 
     def file(self, name: str) -> Path:
         """The path of a file that is there."""
         path = self.path / name
         if not path.is_file():
-            raise EmbedderUnavailable(f"the embedder's file {path} is missing")
+            raise self.unavailable(f"the model's file {path} is missing")
         return path
+
+    def damaged(self, name: str, why: str) -> ModelUnavailable:
+        """The error for a file that is there but cannot be used."""
+        return self.unavailable(f"the model's file {self.path / name} is damaged: {why}")
 
     def _read_about(self) -> dict[str, object]:
         try:
             about = json.loads(self.text("model.json"))
         except json.JSONDecodeError as error:
-            raise damaged(self.path / "model.json", str(error)) from error
+            raise self.damaged("model.json", str(error)) from error
         if not isinstance(about, dict):
-            raise damaged(self.path / "model.json", "it is no JSON object")
+            raise self.damaged("model.json", "it is no JSON object")
         return about
-
-
-def damaged(path: Path, why: str) -> EmbedderUnavailable:
-    """The error for a file that is there but cannot be used."""
-    return EmbedderUnavailable(f"the embedder's file {path} is damaged: {why}")

