@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 # There is no public way to read a pattern.
@@ -36,7 +36,7 @@ def spelled(pattern: str, flags: int, enough: Callable[[str], bool]) -> set[str]
 _Texts = set[tuple[str, bool]]
 
 
-def _sequence(steps: Iterable[tuple[Any, Any]], texts: _Texts, enough: Callable[[str], bool]) -> _Texts:
+def _sequence(steps: Any, texts: _Texts, enough: Callable[[str], bool]) -> _Texts:
     for step, value in steps:
         longer: _Texts = set()
         for text, done in texts:
@@ -61,7 +61,8 @@ def _step(step: Any, value: Any, text: str, enough: Callable[[str], bool]) -> _T
     if step is code.BRANCH:
         return set().union(*(_sequence(branch, {(text, False)}, enough) for branch in value[1]))
     if step in (code.MAX_REPEAT, code.MIN_REPEAT):
-        return _repeated(*value, text, enough)
+        least, most, steps = value
+        return _repeated(least, most, steps, text, enough)
     return {(text + ANYTHING, False)}
 
 

@@ -179,8 +179,8 @@ def test_a_value_of_a_megabyte_is_gone_whole() -> None:
 
 
 @pytest.mark.slow
-def test_a_megabyte_of_beginnings_is_read() -> None:
-    text = "".join(HOSTILE) * (1_000_000 // len("".join(HOSTILE)))
+def test_a_long_text_of_beginnings_is_read() -> None:
+    text = "".join(HOSTILE) * (200_000 // len("".join(HOSTILE)))
     assert redact(text).found
 
 

@@ -15,6 +15,7 @@ NAMES = (*WORDINGS, *WRITTEN)
 """All flags, in the order in which they are named."""
 
 _WORD = Pattern(r"\w+")
+_APART = {each: " " for each in range(128) if not (chr(each).isalnum() or chr(each) == "_")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +67,15 @@ def flags(text: str) -> tuple[str, ...]:
 def _said(reading: str) -> set[str]:
     """Name what is said, looking only where a wording can begin."""
     found: set[str] = set()
-    for word in ("", *_FIRST_WORDS.intersection(_WORD.findall(reading))):
+    for word in ("", *_FIRST_WORDS.intersection(_words(reading))):
         for start in _STARTS[word]:
             if start.text in reading and start.name not in found and _matches(start, reading):
                 found.add(start.name)
     return found
+
+
+def _words(reading: str) -> list[str]:
+    return reading.translate(_APART).split() if reading.isascii() else _WORD.findall(reading)
 
 
 def _matches(start: _Start, reading: str) -> bool:

@@ -10,7 +10,7 @@ from itertools import groupby
 
 from commonplace.guard.looks import is_mixed, is_name, is_number, is_random, is_said, is_word, stands_in
 from commonplace.guard.marks import Secret
-from commonplace.guard.patterns import Pattern, Sieve, lowered
+from commonplace.guard.patterns import Pattern, Sieve
 
 # The group, what a name of this form holds in lower case, its form.
 _NAMES = (
@@ -138,9 +138,11 @@ class _Value:
 _Accepts = Callable[[_Value], bool]
 
 
-def find(text: str) -> Iterator[Secret]:
-    """Find values by the names before them. Each is read once: what was read as a value is not read as a name."""
-    small = lowered(text)
+def find(text: str, small: str | None) -> Iterator[Secret]:
+    """Find values by the names before them. Each is read once: what was read as a value is not read as a name.
+
+    `small` is the text in lower case, if that tells anything.
+    """
     if small is None:
         yield from read(text, partial(NAME.search, text))
     elif forms := NAMES.through(small):

@@ -65,12 +65,16 @@ class Sieve(Generic[_Item]):
         pairs = [(item, tuple(tuple(need.split(" | ")) for need in needs)) for item, needs in items]
         self.items = tuple(item for item, _ in pairs)
         self.needs = tuple(needs for _, needs in pairs)
-        self._first = tuple((way, number) for number, needs in enumerate(self.needs) for way in needs[0])
+        ways = dict.fromkeys(way for needs in self.needs for way in needs[0])
+        self._first = tuple((way, [n for n, needs in enumerate(self.needs) if way in needs[0]]) for way in ways)
 
     def through(self, text: str) -> list[_Item]:
         """Give the items that the text may hold, in their order."""
-        numbers = {number for way, number in self._first if way in text}
-        return [self.items[number] for number in sorted(numbers) if _holds(text, self.needs[number][1:])]
+        possible = [numbers for way, numbers in self._first if way in text]
+        if not possible:
+            return []
+        numbers = sorted(set().union(*possible))
+        return [self.items[number] for number in numbers if _holds(text, self.needs[number][1:])]
 
 
 def _holds(text: str, needs: tuple[tuple[str, ...], ...]) -> bool:

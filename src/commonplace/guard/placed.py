@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from commonplace.guard.looks import Look, is_mixed, is_random, is_said, stands_in
 from commonplace.guard.marks import Secret
-from commonplace.guard.patterns import Pattern, Sieve, lowered
+from commonplace.guard.patterns import Pattern, Sieve
 
 
 def _anything(value: str) -> bool:
@@ -95,8 +95,7 @@ _PLACES = (
 PLACES = Sieve(_PLACES)
 
 
-def find(text: str) -> Iterator[Secret]:
-    """Find what stands where only a secret stands."""
-    small = lowered(text)
+def find(text: str, small: str | None) -> Iterator[Secret]:
+    """Find what stands where only a secret stands. `small` is the text in lower case, if that tells anything."""
     for place in PLACES.items if small is None else PLACES.through(small):
         yield from place.matches(text)

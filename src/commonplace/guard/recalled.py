@@ -21,7 +21,8 @@ class Span:
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _MARGIN = re.compile(r"[\s>|*+]{0,60}")
 _FENCE = re.compile(r"(?:`{3,}|~{3,})[\w-]{0,20}\s*")
-_LABEL = rf"- \[\d{{4}}-\d\d-\d\d, (?:{'|'.join(KINDS)})(?:, [^\]\n]{{1,80}})?\] "
+# After the kind stand, where they are known, how long it held, who said it, dates worked out, and warnings.
+_LABEL = rf"- \[\d{{4}}-\d\d-\d\d, (?:{'|'.join(KINDS)})(?:[,;] [^\]\n]{{1,300}})?\] "
 _NOTE = re.compile(rf'{_LABEL}"')
 # The dash, too, may have gone into the margin, when a list was quoted or indented anew.
 _BARE_NOTE = re.compile(rf'{_LABEL[2:]}"')

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from commonplace.guard import formats, marks, named, placed
 from commonplace.guard.marks import Redacted, Secret
+from commonplace.guard.patterns import lowered
 
 __all__ = ["Redacted", "Secret", "redact"]
 
@@ -21,5 +22,6 @@ def redact(text: str) -> Redacted:
 def _find(text: str) -> Iterator[Secret]:
     # The form tells most about what it is, so that it comes first; a name tells least.
     yield from formats.find(text)
-    yield from placed.find(text)
-    yield from named.find(text)
+    small = lowered(text)
+    yield from placed.find(text, small)
+    yield from named.find(text, small)
