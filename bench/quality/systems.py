@@ -40,6 +40,8 @@ class Answer:
     """The best one's."""
     within: dict[int, list[str]]
     """What fits into each budget of tokens."""
+    uncut: list[str]
+    """The first ten that a caller gets who sets nothing but the cut-off, to none."""
     kept: list[str]
     """The first ten that the default cut-off leaves; all ten where there is no cut-off."""
     tokens: int
@@ -86,6 +88,7 @@ class Commonplace:
             within={
                 budget: _ids(self.here.recall(text, k=DEEP, max_tokens=budget, threshold=0)) for budget in self.budgets
             },
+            uncut=_ids(self.here.recall(text, max_tokens=None, threshold=0)),
             kept=_ids(self.here.recall(text, max_tokens=None)),
             tokens=usual.tokens,
             wall=wall,
@@ -149,6 +152,7 @@ class Ranker:
             ids=ids,
             score=best[0][1] if best else -math.inf,
             within={budget: list(self._packed(places, budget)) for budget in self.budgets},
+            uncut=ids[:10],
             kept=ids[:10],
             tokens=sum(_cost(self.units[place].said_at.date().isoformat(), self.texts[place]) for place in places[:10]),
             wall=wall,

@@ -198,7 +198,7 @@ class Book:
             identity.generation,
             depth=self._settings.candidates,
         )
-        chooser = asking.chooser(request, probe, identity.background)
+        chooser = asking.chooser(request, asked, probe, identity.background)
         found = self._store.search(space, probe, where, chooser, narrow=not is_plain(selection), as_of=selection.as_of)
         judgement = asking.closer(asked, found, chooser.judgement, self._core.embedder)
         return asking.assemble(request, found, judgement)
@@ -211,7 +211,7 @@ class Book:
             calls = asking.roll_call(read.names)
             heard = self._store.frequencies(space, calls, self._core.identity().generation)
             named = asking.present(read.names, heard)
-        return asking.Asked(question=read, named=named, about=question.without(query, named))
+        return asking.Asked(question=read, named=named, about=question.without(question.subject(query), named))
 
     def get(self, id: str, *, version: int | None = None) -> Memory:
         """The memory as it stands, or as it was at a version; NotFound if there is none."""

@@ -118,10 +118,15 @@ def shape(question: Question, texts: Sequence[str]) -> Floats:
     return np.array([_shape(question, text) for text in texts], np.float32)
 
 
+def expected(share: Floats, meaning: Floats) -> Floats:
+    """Give the affinity that shared words and the whole meaning lead to expect."""
+    affinity: Floats = EXPECTED[0] + EXPECTED[1] * share + EXPECTED[2] * meaning
+    return affinity
+
+
 def likeness(affinity: Floats, share: Floats, meaning: Floats) -> Floats:
     """Give what the closeness of single words adds to what shared words and the whole meaning led to expect."""
-    expected = EXPECTED[0] + EXPECTED[1] * share + EXPECTED[2] * meaning
-    added: Floats = np.float32(AFFINITY) * (affinity - expected)
+    added: Floats = np.float32(AFFINITY) * (affinity - expected(share, meaning))
     return added
 
 
