@@ -5,7 +5,7 @@ from __future__ import annotations
 from commonplace import asking
 from commonplace.recall import closely, context, question, rank
 
-PARTS = ("meaning", "words", "context", "speakers", "names", "dates", "ages", "shape", "affinity", "doubt")
+PARTS = ("meaning", "words", "context", "speakers", "names", "dates", "ages", "shape", "affinity", "doubt", "request")
 
 
 def switch_off(part: str) -> None:
@@ -14,6 +14,8 @@ def switch_off(part: str) -> None:
         context.BEFORE, context.AFTER, context.SESSION = (0.0, 0.0), (0.0, 0.0), 0.0
     elif part == "names":
         question.without = lambda text, names: text
+    elif part == "request":
+        question.subject = lambda text: text
     elif part == "affinity":
         asking.WordMatcher = type("Nobody", (), {})
     else:

@@ -75,7 +75,7 @@ class Commonplace:
     def fill(self, case: Case) -> None:
         self.here = self.book.in_space(f"{case.set} {case.name}")
         for start in range(0, len(case.units), CHUNK):
-            self.here.remember([_draft(unit) for unit in case.units[start : start + CHUNK]])
+            self.here.remember([draft(unit) for unit in case.units[start : start + CHUNK]])
 
     def ask(self, text: str) -> Answer:
         wall, cpu = time.perf_counter(), time.process_time()
@@ -100,7 +100,8 @@ class Commonplace:
         shutil.rmtree(self.folder)
 
 
-def _draft(unit: Unit) -> commonplace.Draft:
+def draft(unit: Unit) -> commonplace.Draft:
+    """A unit as a user of the product remembers it."""
     return commonplace.Draft(
         content=unit.text,
         kind="message" if unit.session else "fact",

@@ -83,13 +83,13 @@ def present(names: Sequence[str], heard: Ints) -> frozenset[str]:
     return frozenset(name for name, times in zip(names, heard.tolist(), strict=True) if times)
 
 
-def probe(request: Request, about: str, vector: Floats | None, generation: int, *, depth: int) -> Probe:
-    """The question as both indexes understand it; `about` is what it asks for, less who is to have said it."""
+def probe(request: Request, subject: str, vector: Floats | None, generation: int, *, depth: int) -> Probe:
+    """The question as both indexes understand it; `subject` is what it asks for, less who is to have said it."""
     selection = request.selection
     past = selection.as_of is not None
     return Probe(
         vector=vector,
-        terms=analyze.query_terms(about),
+        terms=analyze.query_terms(subject),
         depth=max(depth, 2 * request.k),
         generation=generation,
         # Of the past, the rows alone know what had ended by then.
@@ -124,6 +124,9 @@ class Asked:
     named: frozenset[str]
     """Words of speakers' names that the question holds."""
     about: str
+    """The question less who is to have said it: what is compared by meaning."""
+    subject: str
+    """Of that, what it asks for, less how it asks: what is compared by words."""
 
 
 def closer(asked: Asked, found: Found, judgement: rank.Judgement, embedder: Embedder) -> rank.Judgement:
@@ -141,7 +144,7 @@ def closer(asked: Asked, found: Found, judgement: rank.Judgement, embedder: Embe
     at = found.positions[best]
     affinity = closely.expected(judgement.share[at], judgement.meaning[at])
     if isinstance(embedder, WordMatcher):
-        affinity = embedder.affinity(question.informative(asked.about), texts)
+        affinity = embedder.affinity(question.informative(asked.subject), texts)
         evidence[best] += closely.likeness(affinity, judgement.share[at], judgement.meaning[at])
     evidence += closely.doubt(evidence - spoken, spoken, told)
     settlement = Settlement(searched=found.candidates.searched, named=bool(asked.named))

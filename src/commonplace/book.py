@@ -193,7 +193,7 @@ class Book:
         asked = self._asked(request.query, space)
         probe = asking.probe(
             request,
-            asked.about,
+            asked.subject,
             self._query_vector(asked.about, vector),
             identity.generation,
             depth=self._settings.candidates,
@@ -211,7 +211,8 @@ class Book:
             calls = asking.roll_call(read.names)
             heard = self._store.frequencies(space, calls, self._core.identity().generation)
             named = asking.present(read.names, heard)
-        return asking.Asked(question=read, named=named, about=question.without(question.subject(query), named))
+        about = question.without(query, named)
+        return asking.Asked(question=read, named=named, about=about, subject=question.subject(about))
 
     def get(self, id: str, *, version: int | None = None) -> Memory:
         """The memory as it stands, or as it was at a version; NotFound if there is none."""

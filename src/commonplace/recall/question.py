@@ -35,15 +35,12 @@ _NUMBER = re.compile(r"\bhow (?:many|much|old|long|often)\b")
 _NAME = re.compile(r"\bwho\b|\bwhere\b|\bnames?\b")
 
 
-_TALK = r"(?:conversation|chat|discussion|session|talk)s?"
+_TALK = r"our (?:\w+ )?(?:conversation|chat|discussion|session|talk)s?"
 _REQUEST = re.compile(
-    r"\b(?:can|could|would) you (?:please )?(?:list|summari[sz]e|give me|tell me|help me|remind me(?: of| about)?"
-    r"|walk me through)\b|\bi(?: was|'m|’m| am) wondering if\b|\bi wanted to follow up on\b"
-    rf"|\bi was (?:going|looking) (?:back )?(?:through|at|over) our (?:\w+ )?{_TALK}\b"
-    rf"|\b(?:throughout|across|during|through|over|in|from|on|to) (?:all )?(?:of )?our (?:\w+ )?{_TALK}\b"
+    rf"\bi was (?:going|looking) (?:back )?(?:through|at|over) {_TALK}\b"
+    rf"|\b(?:throughout|across|during|through|over|in|from|on|to) (?:all )?(?:of )?{_TALK}\b"
     r"|\bthe order in which\b|\bi brought up\b|\bin (?:chronological )?order(?=[,.?!]|$)"
-    r"|\bdifferent (?:aspects|parts) of\b|\b(?:mention|list|name) only\b[^.?!]*"
-    r"|\b(?:an? )?(?:\w+ )?(?:summary|overview) of\b",
+    r"|\bdifferent (?:aspects|parts) of\b|\b(?:mention|list|name) only\b[^.?!]*",
     re.IGNORECASE,
 )
 """How a question asks a program to talk of what was said, rather than what it asks about."""
@@ -80,7 +77,10 @@ def read(text: str) -> Question:
 
 
 def subject(text: str) -> str:
-    """Cut from a question how it asks; one that is nothing but a request stays whole."""
+    """Cut from a question how it asks to be answered; one that is nothing else stays whole.
+
+    For its words alone: the meaning of the whole finds as much as that of the rest.
+    """
     rest = _REQUEST.sub(" ", text)
     return rest if informative(rest) else text
 

@@ -13,7 +13,7 @@ from commonplace.recall.types import Candidates, Floats, Ints
 
 THRESHOLD = 0.25
 """Relevance below which nothing is recalled, unless the caller says otherwise."""
-COMPANY = 0.04
+COMPANY = 0.08
 """Relevance that is enough for a memory beside one that passes: where one bears on a question, more do."""
 
 # Log-odds, fitted together with those of `closely` to put the evidence first (docs/quality.md).
