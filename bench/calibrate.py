@@ -40,13 +40,13 @@ class Asked:
 
     set: str
     kind: str
-    """own, near (another book of the set) or far (another set)"""
+    """own, near (another book of the set), far (another set) or never (about what was never said here)"""
     best: float
     """Relevance of the best memory."""
     evidence: list[float]
     """Relevance of each piece of the evidence among the first ten."""
-    seen: tuple[float, float, bool, int]
-    """What the settlement saw: the best evidence, its affinity, whether a speaker was named, memories searched."""
+    seen: tuple[float, float, float, float, int]
+    """What the settlement saw: the best evidence, its affinity, whether a speaker was named, the lead, memories."""
 
     def kept(self, threshold: float) -> bool:
         return self.best >= threshold and all(each >= rank.COMPANY for each in self.evidence)
@@ -58,14 +58,15 @@ class Asker:
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="calibrate-"))
         self.book = commonplace.open(self.folder / "book.db")
-        self.seen: tuple[float, float, bool, int] = (-rank.CERTAIN, 0.0, False, 1)
+        self.seen: tuple[float, float, float, float, int] = (-rank.CERTAIN, 0.0, 0.0, 0.0, 1)
         self.usual = settle.Settlement.settle
         settle.Settlement.settle = self._looking()  # type: ignore[method-assign]  # put back by close
 
     def _looking(self) -> Any:
-        def look(settlement: settle.Settlement, evidence: Array, affinity: float) -> Array:
-            self.seen = (float(evidence.max()), affinity, settlement.named, settlement.searched)
-            return self.usual(settlement, evidence, affinity)
+        def look(settlement: settle.Settlement, evidence: Array, *, affinity: float, lead: float) -> Array:
+            ahead = min(max(lead, -settle.FARTHEST), settle.FARTHEST)
+            self.seen = (float(evidence.max()), affinity, float(settlement.named), ahead, settlement.searched)
+            return self.usual(settlement, evidence, affinity=affinity, lead=lead)
 
         return look
 
@@ -74,7 +75,8 @@ class Asker:
         for start in range(0, len(case.units), systems.CHUNK):
             here.remember([systems.draft(unit) for unit in case.units[start : start + systems.CHUNK]])
         own = [question for question in case.questions if question.answerable]
-        for kind, questions in (("own", own), ("near", case.foreign), ("far", far)):
+        never = [question for question in case.questions if not question.answerable]
+        for kind, questions in (("own", own), ("near", case.foreign), ("far", far), ("never", never)):
             for question in questions:
                 hits = here.recall(question.text, threshold=0, max_tokens=None).hits
                 held = [hit.parts.relevance for hit in hits if hit.memory.id in question.evidence]
@@ -123,10 +125,10 @@ def _at(asked: Sequence[Asked], threshold: float) -> str:
 
 
 def fit(asked: Sequence[Asked]) -> Array:
-    """Fit bias, best, affinity and named by damped Newton steps; each set and kind weighs the same."""
+    """Fit bias, best, affinity, named and lead by damped Newton steps; each set and kind weighs the same."""
     seen = np.array([each.seen for each in asked], float)
-    many = seen[:, 3] / (seen[:, 3] + settle.FEW)
-    rows = many[:, None] * np.c_[np.ones(len(seen)), seen[:, :3]]
+    many = seen[:, 4] / (seen[:, 4] + settle.FEW)
+    rows = many[:, None] * np.c_[np.ones(len(seen)), seen[:, :4]]
     offset, labels = (1 - many) * seen[:, 0], np.array([each.kind == "own" for each in asked], float)
     groups = [(each.set, each.kind) for each in asked]
     weights = np.array([300 / groups.count(group) for group in groups])
@@ -166,7 +168,7 @@ def main() -> None:
         asker.close()
     report(asked)
     if options.fit:
-        print("bias, best, affinity, named")
+        print("bias, best, affinity, named, lead")
         for left_out in (None, *dict.fromkeys(each.set.split()[0] for each in asked)):
             kept = [each for each in asked if each.set.split()[0] != left_out]
             print(f"without {left_out}:" if left_out else "all:", fit(kept).round(2))

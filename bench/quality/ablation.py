@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from commonplace import asking
-from commonplace.recall import closely, context, question, rank
+from commonplace.recall import closely, context, question, rank, settle
 
-PARTS = ("meaning", "words", "context", "speakers", "names", "dates", "ages", "shape", "affinity", "doubt", "request")
+PARTS = ("meaning", "words", "context", "speakers", "names", "dates", "ages", "shape", "affinity", "lead", "request")
 
 
 def switch_off(part: str) -> None:
@@ -30,5 +30,5 @@ _WEIGHTS = {
     "dates": [(closely, "SAME_MONTH"), (closely, "NEXT_MONTH"), (closely, "SAME_DAY")],
     "ages": [(closely, "EARLIER")],
     "shape": [(closely, "ASKING"), (closely, "TIME"), (closely, "NUMBER"), (closely, "NAME")],
-    "doubt": [(closely, "DOUBT")],
+    "lead": [(settle, "LEAD")],
 }

@@ -146,9 +146,12 @@ def closer(asked: Asked, found: Found, judgement: rank.Judgement, embedder: Embe
     if isinstance(embedder, WordMatcher):
         affinity = embedder.affinity(question.informative(asked.subject), texts)
         evidence[best] += closely.likeness(affinity, judgement.share[at], judgement.meaning[at])
-    evidence += closely.doubt(evidence - spoken, spoken, told)
     settlement = Settlement(searched=found.candidates.searched, named=bool(asked.named))
-    settled = settlement.settle(evidence, float(affinity[np.argmax(evidence[best])]))
+    settled = settlement.settle(
+        evidence,
+        affinity=float(affinity[np.argmax(evidence[best])]),
+        lead=closely.lead(evidence - spoken, spoken, told),
+    )
     return rank.closer(judgement, found.positions, settled)
 
 

@@ -17,6 +17,10 @@ AFFINITY = 4.8
 """For a best memory that has each of the question's words, or one that means the same."""
 NAMED = 2.5
 """For a question that names somebody who has spoken here."""
+LEAD = 1.5
+"""For each of log-odds by which that person's words fit the question better than anybody else's, or worse."""
+FARTHEST = 4.0
+"""A lead beyond which nothing changes."""
 FEW = 20.0
 """Memories up to which their own evidence rather stands as it is: among few, nothing looks good by chance."""
 
@@ -30,9 +34,12 @@ class Settlement:
     named: bool
     """Whether the question names somebody who has spoken here."""
 
-    def settle(self, evidence: Floats, affinity: float) -> Floats:
-        """Give the log-odds that are left when the question may be about something else; `affinity` is the best's."""
-        settled: Floats = (np.float32(self._slope) * evidence + self._standing(affinity)).astype(np.float32)
+    def settle(self, evidence: Floats, *, affinity: float, lead: float = 0.0) -> Floats:
+        """Give the log-odds that are left when the question may be about something else.
+
+        `affinity` is that of the best memory, `lead` how much better it fits that the one who is named said it.
+        """
+        settled: Floats = (np.float32(self._slope) * evidence + self._standing(affinity, lead)).astype(np.float32)
         return settled
 
     def least(self, relevance: float) -> float:
@@ -40,7 +47,7 @@ class Settlement:
         if relevance <= 0:
             return -math.inf
         odds = math.log(relevance / (1 - relevance)) if relevance < 1 else math.inf
-        return (odds - self._standing(1.0)) / self._slope
+        return (odds - self._standing(1.0, FARTHEST if self.named else 0.0)) / self._slope
 
     @property
     def _many(self) -> float:
@@ -50,5 +57,6 @@ class Settlement:
     def _slope(self) -> float:
         return 1 - self._many * (1 - BEST)
 
-    def _standing(self, affinity: float) -> float:
-        return self._many * (BIAS + AFFINITY * affinity + NAMED * self.named)
+    def _standing(self, affinity: float, lead: float) -> float:
+        ahead = min(max(lead, -FARTHEST), FARTHEST)
+        return self._many * (BIAS + AFFINITY * affinity + NAMED * self.named + LEAD * ahead)
