@@ -5,13 +5,14 @@
 Questions are put to books of every size through the public API: those of the sets that bench/quality.py measures, each
 also with questions of other sets (far), parts of their books (small), and a few hand-made ones (tiny). Printed are, for
 each threshold, the share of other books' questions that get anything and the share of own questions that keep all the
-evidence which they would get without a cut-off. `--fit` fits the constants of `recall.settle` on all sets, and on all
-but one.
+evidence which they would get without a cut-off. `--fit` fits three constants of `recall.settle` on all sets, and on all
+but one, and shows how the one fares.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import random
 import shutil
 import tempfile
@@ -34,6 +35,27 @@ EACH = 40
 Array = npt.NDArray[Any]
 
 
+CURRENT = (settle.BIAS, settle.BEST, settle.AFFINITY, settle.NAMED, settle.LEAD)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What the settlement saw of a question."""
+
+    best: float = -rank.CERTAIN
+    affinity: float = 0.0
+    named: bool = False
+    lead: float = 0.0
+    searched: int = 1
+
+    @property
+    def many(self) -> float:
+        return self.searched / (self.searched + settle.FEW)
+
+    def features(self) -> list[float]:
+        return [self.many * each for each in (1.0, self.best, self.affinity, float(self.named), self.lead)]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
     """A question put to a book."""
@@ -41,15 +63,25 @@ class Asked:
     set: str
     kind: str
     """own, near (another book of the set), far (another set) or never (about what was never said here)"""
-    best: float
-    """Relevance of the best memory."""
-    evidence: list[float]
-    """Relevance of each piece of the evidence among the first ten."""
-    seen: tuple[float, float, float, float, int]
-    """What the settlement saw: the best evidence, its affinity, whether a speaker was named, the lead, memories."""
+    seen: Seen
+    behind: list[float]
+    """By how much evidence each piece of the gold among the first ten is behind the best memory."""
 
-    def kept(self, threshold: float) -> bool:
-        return self.best >= threshold and all(each >= rank.COMPANY for each in self.evidence)
+    def odds(self, constants: Sequence[float]) -> float:
+        """Log-odds of the best memory."""
+        return (1 - self.seen.many) * self.seen.best + float(np.dot(constants, self.seen.features()))
+
+    def passes(self, threshold: float, constants: Sequence[float]) -> bool:
+        return self.odds(constants) >= _logit(threshold)
+
+    def keeps(self, threshold: float, constants: Sequence[float]) -> bool:
+        slope = 1 - self.seen.many * (1 - constants[1])
+        least = self.odds(constants) - slope * max(self.behind, default=0.0)
+        return self.passes(threshold, constants) and least >= _logit(rank.COMPANY)
+
+
+def _logit(probability: float) -> float:
+    return math.log(probability / (1 - probability))
 
 
 class Asker:
@@ -58,14 +90,20 @@ class Asker:
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="calibrate-"))
         self.book = commonplace.open(self.folder / "book.db")
-        self.seen: tuple[float, float, float, float, int] = (-rank.CERTAIN, 0.0, 0.0, 0.0, 1)
+        self.seen = Seen()
         self.usual = settle.Settlement.settle
         settle.Settlement.settle = self._looking()  # type: ignore[method-assign]  # put back by close
 
     def _looking(self) -> Any:
         def look(settlement: settle.Settlement, evidence: Array, *, affinity: float, lead: float) -> Array:
             ahead = min(max(lead, -settle.FARTHEST), settle.FARTHEST)
-            self.seen = (float(evidence.max()), affinity, float(settlement.named), ahead, settlement.searched)
+            self.seen = Seen(
+                best=float(evidence.max()),
+                affinity=affinity,
+                named=settlement.named,
+                lead=ahead,
+                searched=settlement.searched,
+            )
             return self.usual(settlement, evidence, affinity=affinity, lead=lead)
 
         return look
@@ -79,10 +117,15 @@ class Asker:
         for kind, questions in (("own", own), ("near", case.foreign), ("far", far), ("never", never)):
             for question in questions:
                 hits = here.recall(question.text, threshold=0, max_tokens=None).hits
-                held = [hit.parts.relevance for hit in hits if hit.memory.id in question.evidence]
-                if hits and (held or kind != "own"):
-                    best = max(hit.parts.relevance for hit in hits)
-                    yield Asked(set=case.set, kind=kind, best=best, evidence=held, seen=self.seen)
+                if hits:
+                    slope = 1 - self.seen.many * (1 - settle.BEST)
+                    odds = [_logit(min(max(hit.parts.relevance, 1e-9), 1 - 1e-7)) for hit in hits]
+                    behind = [
+                        (max(odds) - each) / slope
+                        for each, hit in zip(odds, hits, strict=True)
+                        if hit.memory.id in question.evidence
+                    ]
+                    yield Asked(set=case.set, kind=kind, seen=self.seen, behind=behind)
 
     def close(self) -> None:
         settle.Settlement.settle = self.usual  # type: ignore[method-assign]
@@ -110,26 +153,31 @@ def smaller(cases: Sequence[data.Case], chance: random.Random) -> Iterator[data.
                 )
 
 
-def report(asked: Sequence[Asked]) -> None:
-    """Print a line for each set: passed of near / far questions, and kept of own, at each threshold."""
-    print("near / far questions that get anything, own evidence kept, at", *(f"{each:g}" for each in THRESHOLDS))
+def report(asked: Sequence[Asked], constants: Sequence[float] = CURRENT) -> None:
+    """Print a line for each set: near, far and never answered, and kept of own, at each threshold."""
     for set_ in dict.fromkeys(each.set for each in asked):
         members = [each for each in asked if each.set == set_]
-        print(f"{set_:20}", "   ".join(_at(members, threshold) for threshold in THRESHOLDS))
+        print(f"{set_:20}", "   ".join(_at(members, threshold, constants) for threshold in THRESHOLDS))
 
 
-def _at(asked: Sequence[Asked], threshold: float) -> str:
-    passed = {kind: [each.best >= threshold for each in asked if each.kind == kind] for kind in ("near", "far")}
-    kept = [each.kept(threshold) for each in asked if each.kind == "own"]
-    return " / ".join(f"{100 * np.mean(each):.0f}" if each else "–" for each in (*passed.values(), kept))
+def _at(asked: Sequence[Asked], threshold: float, constants: Sequence[float]) -> str:
+    shares = [
+        [each.passes(threshold, constants) for each in asked if each.kind == kind] for kind in ("near", "far", "never")
+    ]
+    shares.append([each.keeps(threshold, constants) for each in asked if each.kind == "own" and each.behind])
+    return "/".join(f"{100 * np.mean(each):.0f}" if each else "–" for each in shares)
 
 
-def fit(asked: Sequence[Asked]) -> Array:
-    """Fit bias, best, affinity, named and lead by damped Newton steps; each set and kind weighs the same."""
-    seen = np.array([each.seen for each in asked], float)
-    many = seen[:, 4] / (seen[:, 4] + settle.FEW)
-    rows = many[:, None] * np.c_[np.ones(len(seen)), seen[:, :4]]
-    offset, labels = (1 - many) * seen[:, 0], np.array([each.kind == "own" for each in asked], float)
+def fit(asked: Sequence[Asked]) -> tuple[float, ...]:
+    """Fit bias, best and affinity by damped Newton steps; each set and kind weighs the same.
+
+    What names and leads are worth stays as it is: only conversations of people who are named could tell.
+    """
+    asked = [each for each in asked if each.kind != "never"]
+    features = np.array([each.seen.features() for each in asked])
+    rows, offset = features[:, :3], features[:, 3:] @ np.array(CURRENT[3:])
+    offset += np.array([(1 - each.seen.many) * each.seen.best for each in asked])
+    labels = np.array([each.kind == "own" for each in asked], float)
     groups = [(each.set, each.kind) for each in asked]
     weights = np.array([300 / groups.count(group) for group in groups])
     fitted = np.zeros(rows.shape[1])
@@ -138,7 +186,7 @@ def fit(asked: Sequence[Asked]) -> Array:
         slope = rows.T @ (weights * (expected - labels)) + fitted
         curve = (rows * (weights * expected * (1 - expected))[:, None]).T @ rows + np.eye(len(fitted))
         fitted = fitted - 0.7 * np.linalg.solve(curve, slope)
-    return fitted
+    return (*fitted.tolist(), *CURRENT[3:])
 
 
 def main() -> None:
@@ -150,28 +198,32 @@ def main() -> None:
     options = parser.parse_args()
     chance = random.Random(7)
     cases = [case for case in data.load(options.data) if case.set != "conflicts"]
-    questions = {case.set: case.questions for case in cases}
+    answerable = [(case.set, each) for case in cases for each in case.questions if each.answerable]
     cases = [case for case in cases if not options.sets or case.set in options.sets]
-    asker, asked = Asker(), []
+    asker = Asker()
+    asked: list[Asked] = []
     try:
-        for case in (*cases, *smaller(cases, chance), *tiny.cases()):
-            others = [
-                question
-                for set_, each in questions.items()
-                if set_.split()[0] != case.set.split()[0]
-                for question in each
-                if question.answerable
-            ]
+        for case in cases:
+            others = [question for set_, question in answerable if set_.split()[0] != case.set.split()[0]]
             far = chance.sample(others, min(20 if len(case.questions) > 1 else 1, len(others)))
-            asked += asker.ask(case, far if case.set in questions else ())
+            asked += asker.ask(case, far)
+        for case in (*smaller(cases, chance), *tiny.cases()):
+            asked += asker.ask(case, ())
     finally:
         asker.close()
+    print("near / far / never answered / own evidence kept, at", *(f"{each:g}" for each in THRESHOLDS))
     report(asked)
     if options.fit:
-        print("bias, best, affinity, named, lead")
-        for left_out in (None, *dict.fromkeys(each.set.split()[0] for each in asked)):
-            kept = [each for each in asked if each.set.split()[0] != left_out]
-            print(f"without {left_out}:" if left_out else "all:", fit(kept).round(2))
+        print("\nbias, best, affinity; and the sets that were left out")
+        print("all:", np.round(fit(asked)[:3], 2))
+        for left_out in dict.fromkeys(map(_family, asked)):
+            constants = fit([each for each in asked if _family(each) != left_out])
+            print(f"without {left_out}:", np.round(constants[:3], 2))
+            report([each for each in asked if _family(each) == left_out], constants)
+
+
+def _family(asked: Asked) -> str:
+    return asked.set.split()[0]
 
 
 if __name__ == "__main__":
