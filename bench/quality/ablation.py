@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from commonplace import asking
-from commonplace.recall import closely, context, question, rank
+from commonplace.recall import closely, context, question, rank, settle
 
-PARTS = ("meaning", "words", "context", "speakers", "names", "dates", "ages", "shape", "affinity", "doubt")
+PARTS = ("meaning", "words", "context", "speakers", "names", "dates", "ages", "shape", "affinity", "lead", "request")
 
 
 def switch_off(part: str) -> None:
@@ -14,6 +14,8 @@ def switch_off(part: str) -> None:
         context.BEFORE, context.AFTER, context.SESSION = (0.0, 0.0), (0.0, 0.0), 0.0
     elif part == "names":
         question.without = lambda text, names: text
+    elif part == "request":
+        question.subject = lambda text: text
     elif part == "affinity":
         asking.WordMatcher = type("Nobody", (), {})
     else:
@@ -28,5 +30,5 @@ _WEIGHTS = {
     "dates": [(closely, "SAME_MONTH"), (closely, "NEXT_MONTH"), (closely, "SAME_DAY")],
     "ages": [(closely, "EARLIER")],
     "shape": [(closely, "ASKING"), (closely, "TIME"), (closely, "NUMBER"), (closely, "NAME")],
-    "doubt": [(closely, "DOUBT")],
+    "lead": [(settle, "LEAD")],
 }

@@ -101,7 +101,7 @@ def _row(name: str, case: Case, question: Question, kind: Kind, answer: systems.
             **asdict(row),
             "measured": measured,
             "updated": measures.updated(question, ids),
-            "keeps": _keeps(question.evidence, ids[:10], _counted(answer.kept, case, where, question)),
+            "keeps": _keeps(question.evidence, answer.uncut, answer.kept),
         }
     )
 
@@ -116,6 +116,6 @@ def _counted(ids: Iterable[str], case: Case, where: dict[str, str | None], quest
     return [id for id in dict.fromkeys(same) if where[id] not in question.ignored]
 
 
-def _keeps(evidence: frozenset[str], ids: Iterable[str], kept: Iterable[str]) -> float | None:
-    held = evidence & set(ids)
+def _keeps(evidence: frozenset[str], uncut: Iterable[str], kept: Iterable[str]) -> float | None:
+    held = evidence & set(uncut)
     return float(held <= set(kept)) if held else None

@@ -41,6 +41,8 @@ class Answer:
     """The best one's."""
     within: dict[int, list[str]]
     """What fits into each budget of tokens."""
+    uncut: list[str]
+    """The first ten that a caller gets who sets nothing but the cut-off, to none."""
     kept: list[str]
     """The first ten that the default cut-off leaves; all ten where there is no cut-off."""
     tokens: int
@@ -104,7 +106,7 @@ class Commonplace:
     def fill(self, case: Case) -> None:
         self.here = self.book.in_space(f"{case.set} {case.name}")
         for start in range(0, len(case.units), CHUNK):
-            self.here.remember([_draft(unit) for unit in case.units[start : start + CHUNK]])
+            self.here.remember([draft(unit) for unit in case.units[start : start + CHUNK]])
 
     def ask(self, text: str) -> Answer:
         self.reading.forget()
@@ -118,6 +120,7 @@ class Commonplace:
             within={
                 budget: _ids(self.here.recall(text, k=DEEP, max_tokens=budget, threshold=0)) for budget in self.budgets
             },
+            uncut=_ids(self.here.recall(text, max_tokens=None, threshold=0)),
             kept=_ids(self.here.recall(text, max_tokens=None)),
             tokens=usual.tokens,
             wall=wall,
@@ -129,7 +132,8 @@ class Commonplace:
         shutil.rmtree(self.folder)
 
 
-def _draft(unit: Unit) -> commonplace.Draft:
+def draft(unit: Unit) -> commonplace.Draft:
+    """A unit as a user of the product remembers it."""
     return commonplace.Draft(
         content=unit.text,
         kind="message" if unit.session else "fact",
@@ -181,6 +185,7 @@ class Ranker:
             ids=ids,
             score=best[0][1] if best else -math.inf,
             within={budget: list(self._packed(places, budget)) for budget in self.budgets},
+            uncut=ids[:10],
             kept=ids[:10],
             tokens=sum(_cost(self.units[place].said_at.date().isoformat(), self.texts[place]) for place in places[:10]),
             wall=wall,

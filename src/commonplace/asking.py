@@ -14,6 +14,7 @@ from commonplace.embed.base import Embedder, WordMatcher
 from commonplace.recall import analyze, closely, pack, question, rank, receipt, speech, verdict, weigh
 from commonplace.recall.background import Background
 from commonplace.recall.distinct import ALIKE, distinct
+from commonplace.recall.settle import Settlement
 from commonplace.recall.types import Candidates, Floats, Ints, Part, Probe
 from commonplace.store import memories, trace
 from commonplace.store.base import Found, Row
@@ -27,7 +28,7 @@ _CLOSER = 100
 _CLOSEST = 40
 """Of these, the ones whose words are compared one by one."""
 _MOST_ADDED = 8.0
-"""Log-odds that a close look can hardly add: what is further below the threshold is not fetched."""
+"""Evidence that a close look can hardly add: what is further below the cut-off is not fetched."""
 _FEW_WORDS = 3
 _UNRATED: Row = ("", 0, 0, 0, 0)
 
@@ -77,20 +78,23 @@ class Chooser:
 
     background: Background
     terms: tuple[int, ...]
-    threshold: float
+    company: float
+    """Relevance that a memory must be able to have."""
+    named: bool
     most: int
     judgement: rank.Judgement = field(init=False)
 
     def __call__(self, candidates: Candidates) -> npt.NDArray[np.intp]:
         self.judgement = rank.judge(candidates, self.background, self.terms)
         order = np.argsort(-self.judgement.evidence, kind="stable")[: self.most]
-        reachable = rank.probability(self.judgement.evidence[order] + np.float32(_MOST_ADDED))
-        return order[reachable >= self.threshold]
+        settlement = Settlement(searched=candidates.searched, named=self.named)
+        least = settlement.least(self.company) - _MOST_ADDED
+        return order[self.judgement.evidence[order] >= least]
 
 
-def chooser(request: Request, probe: Probe, background: Background) -> Chooser:
+def chooser(request: Request, asked: Asked, probe: Probe, background: Background) -> Chooser:
     """The chooser for a request."""
-    return Chooser(background, probe.terms, request.company, max(_SPARE * request.k, _CLOSER))
+    return Chooser(background, probe.terms, request.company, bool(asked.named), max(_SPARE * request.k, _CLOSER))
 
 
 def roll_call(names: Sequence[str]) -> tuple[int, ...]:
@@ -103,13 +107,13 @@ def present(names: Sequence[str], heard: Ints) -> frozenset[str]:
     return frozenset(name for name, times in zip(names, heard.tolist(), strict=True) if times)
 
 
-def probe(request: Request, about: str, vector: Floats | None, generation: int, *, depth: int) -> Probe:
-    """The question as both indexes understand it; `about` is what it asks for, less who is to have said it."""
+def probe(request: Request, subject: str, vector: Floats | None, generation: int, *, depth: int) -> Probe:
+    """The question as both indexes understand it; `subject` is what it asks for, less who is to have said it."""
     selection = request.selection
     past = selection.as_of is not None
     return Probe(
         vector=vector,
-        terms=analyze.query_terms(about),
+        terms=analyze.query_terms(subject),
         depth=max(depth, 2 * request.k),
         generation=generation,
         # Of the past, the rows alone know what had ended by then.
@@ -144,23 +148,35 @@ class Asked:
     named: frozenset[str]
     """Words of speakers' names that the question holds."""
     about: str
+    """The question less who is to have said it: what is compared by meaning."""
+    subject: str
+    """Of that, what it asks for, less how it asks: what is compared by words."""
 
 
 def closer(asked: Asked, found: Found, judgement: rank.Judgement, embedder: Embedder) -> rank.Judgement:
     """The judgement after a close look at the rows that were fetched."""
+    if not found.rows:
+        return rank.closer(judgement, found.positions, np.empty(0, np.float32))
     told = [_told(row) for row in found.rows]
     spoken = closely.speakers(asked.question, asked.named, told)
-    added = spoken + closely.moments(asked.question, told) + closely.ages(told, judgement.words[found.positions])
-    best = np.argsort(-(judgement.evidence[found.positions] + added), kind="stable")[:_CLOSEST]
+    evidence = judgement.evidence[found.positions] + spoken
+    evidence += closely.moments(asked.question, told) + closely.ages(told, judgement.words[found.positions])
+    best = np.argsort(-evidence, kind="stable")[:_CLOSEST]
     texts = [memories.text_of(found.rows[i]) for i in best.tolist()]
-    added += closely.shapeless(asked.question)
-    added[best] += closely.shape(asked.question, texts)
+    evidence += closely.shapeless(asked.question)
+    evidence[best] += closely.shape(asked.question, texts)
+    at = found.positions[best]
+    affinity = closely.expected(judgement.share[at], judgement.meaning[at])
     if isinstance(embedder, WordMatcher):
-        affinity = embedder.affinity(question.informative(asked.about), texts)
-        at = found.positions[best]
-        added[best] += closely.likeness(affinity, judgement.share[at], judgement.meaning[at])
-    added += closely.doubt(judgement.evidence[found.positions] + added - spoken, spoken, told)
-    return rank.closer(judgement, found.positions, added)
+        affinity = embedder.affinity(question.informative(asked.subject), texts)
+        evidence[best] += closely.likeness(affinity, judgement.share[at], judgement.meaning[at])
+    settlement = Settlement(searched=found.candidates.searched, named=bool(asked.named))
+    settled = settlement.settle(
+        evidence,
+        affinity=float(affinity[np.argmax(evidence[best])]),
+        lead=closely.lead(evidence - spoken, spoken, told),
+    )
+    return rank.closer(judgement, found.positions, settled)
 
 
 def _told(row: Row) -> closely.Told:

@@ -320,12 +320,12 @@ class Book:
         asked = self._asked(request, space)
         probe = asking.probe(
             request,
-            asked.about,
+            asked.subject,
             self._query_vector(asked.about, vector),
             identity.generation,
             depth=self._settings.candidates,
         )
-        chooser = asking.chooser(request, probe, identity.background)
+        chooser = asking.chooser(request, asked, probe, identity.background)
         found = self._store.search(space, probe, where, chooser, narrow=not is_plain(selection), as_of=selection.as_of)
         judgement = asking.closer(asked, found, chooser.judgement, self._core.embedder)
         if self._core.reranker is not None:
@@ -346,7 +346,8 @@ class Book:
             calls = asking.roll_call(read.names)
             heard = self._store.frequencies(space, calls, self._core.identity().generation)
             named = asking.present(read.names, heard)
-        return asking.Asked(question=read, named=named, about=question.without(query, named))
+        about = question.without(query, named)
+        return asking.Asked(question=read, named=named, about=about, subject=question.subject(about))
 
     def get(self, id: str, *, version: int | None = None) -> Memory:
         """The memory as it stands, or as it was at a version; NotFound if there is none."""

@@ -39,16 +39,16 @@ def test_what_the_assistant_said_counts_when_it_is_asked_for() -> None:
     assert speakers("Give me an overview", set(), "user", "assistant") == [0, 0]
 
 
-def test_a_question_is_doubted_when_another_fits_it_better() -> None:
+def test_the_one_who_is_named_leads_by_what_fits_better() -> None:
     spoken, both = np.array([2, -2], np.float32), [told("Ada"), told("Bob")]
-    assert closely.doubt(np.array([1, 4], np.float32), spoken, both) == -3 * closely.DOUBT
-    assert closely.doubt(np.array([4, 1], np.float32), spoken, both) == 0
-    assert closely.doubt(np.array([1, 4], np.float32), np.array([2, 2], np.float32), both) == 0
+    assert closely.lead(np.array([1, 4], np.float32), spoken, both) == -3
+    assert closely.lead(np.array([4, 1], np.float32), spoken, both) == 3
+    assert closely.lead(np.array([1, 4], np.float32), np.array([2, 2], np.float32), both) == 0
 
 
-def test_who_only_asked_raises_no_doubt() -> None:
+def test_who_only_asked_is_led_by_nobody() -> None:
     both = [told("Ada"), told("Bob", "Did you go hiking?")]
-    assert closely.doubt(np.array([1, 4], np.float32), np.array([2, -2], np.float32), both) == 0
+    assert closely.lead(np.array([1, 4], np.float32), np.array([2, -2], np.float32), both) == 0
 
 
 def test_what_was_said_near_a_named_date_counts_more() -> None:

@@ -25,6 +25,25 @@ def test_a_question_of_nothing_but_names_stays_whole() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "subject"),
+    [
+        ("List the order in which I brought up the two trips throughout our conversations", "List the two trips"),
+        ("I was going through our previous chat. What is the dentist's name?", ". What is the dentist's name?"),
+        ("Which parks did I see, in order? Mention only five.", "Which parks did I see, ? ."),
+        ("In what order did the parcels come?", "In what order did the parcels come?"),
+        ("What did the summary say?", "What did the summary say?"),
+    ],
+)
+def test_how_a_question_asks_is_cut_from_what_it_asks(text: str, subject: str) -> None:
+    assert question.subject(text).split() == subject.split()
+
+
+def test_a_question_that_is_nothing_but_a_request_stays_whole() -> None:
+    text = "What did we say in our chats, in order?"
+    assert question.subject(text) == text
+
+
+@pytest.mark.parametrize(
     ("text", "role"),
     [
         ("What did I buy last week?", "user"),

@@ -23,6 +23,11 @@ def test_repetitive_texts_count_as_the_reference_counts_them(text: str, times: i
     assert tokens.count(text * times) == len(REFERENCE.encode_ordinary(text * times))
 
 
+@given(st.text(alphabet="aB's1 \t\n.\"/é’日\u00a0\u0301", max_size=60))
+def test_texts_of_mixed_letters_and_blanks_count_as_the_reference_counts_them(text: str) -> None:
+    assert tokens.count(text) == len(REFERENCE.encode_ordinary(text))
+
+
 @pytest.mark.parametrize(
     "text", ["", "hello world", "日本語のテキスト", "antidisestablishmentarianism", "🎉🎉", "<|endoftext|>"]
 )

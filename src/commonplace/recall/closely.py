@@ -19,8 +19,6 @@ from commonplace.recall.types import Floats
 # Log-odds, fitted together with those of `rank`.
 ASKED = 2.0
 """For what the person said who is asked about; as much against what another said."""
-DOUBT = 1.0
-"""For each of log-odds by which another person's words fit a question better than those of the one it names."""
 ASKING = -0.37
 """For a turn that is itself a question."""
 SAME_MONTH = 1.7
@@ -83,16 +81,16 @@ def speakers(question: Question, named: Collection[str], told: Sequence[Told]) -
     return np.array([-2 * ASKED if voice & other else 0.0 for voice in voices], np.float32)
 
 
-def doubt(evidence: Floats, spoken: Floats, told: Sequence[Told]) -> float:
-    """Give the log-odds against a whole question: what it asks of one person was rather said by another.
+def lead(evidence: Floats, spoken: Floats, told: Sequence[Told]) -> float:
+    """Give by how much the words of the person whom a question names fit it better than those of any other.
 
-    `evidence` is that of everything else than who spoke. Who asks has not said it.
+    Below zero, what is asked of one person was rather said by another. `evidence` is that of everything else than who
+    spoke. Who asks has not said it.
     """
     theirs = [e for e, s, each in zip(evidence, spoken, told, strict=True) if s < 0 and "?" not in each.text]
     if not theirs or not (spoken > 0).any():
         return 0.0
-    ahead = float(max(theirs) - evidence[spoken > 0].max())
-    return -DOUBT * max(ahead, 0.0)
+    return float(evidence[spoken > 0].max() - max(theirs))
 
 
 def moments(question: Question, told: Sequence[Told]) -> Floats:
@@ -126,10 +124,15 @@ def shape(question: Question, texts: Sequence[str]) -> Floats:
     return np.array([_shape(question, text) for text in texts], np.float32)
 
 
+def expected(share: Floats, meaning: Floats) -> Floats:
+    """Give the affinity that shared words and the whole meaning lead to expect."""
+    affinity: Floats = EXPECTED[0] + EXPECTED[1] * share + EXPECTED[2] * meaning
+    return affinity
+
+
 def likeness(affinity: Floats, share: Floats, meaning: Floats) -> Floats:
     """Give what the closeness of single words adds to what shared words and the whole meaning led to expect."""
-    expected = EXPECTED[0] + EXPECTED[1] * share + EXPECTED[2] * meaning
-    added: Floats = np.float32(AFFINITY) * (affinity - expected)
+    added: Floats = np.float32(AFFINITY) * (affinity - expected(share, meaning))
     return added
 
 

@@ -78,8 +78,13 @@ def _excess(written: list[str], max_tokens: int) -> int:
     """Give by how many tokens lines are over their budget; 0 if they fit, which few bytes do without counting."""
     if not written or sum(len(each.encode()) + 1 for each in written) <= max_tokens:
         return 0
-    *ended, last = written
-    return max(sum(map(_cost, ended)) + tokens.count(last) - max_tokens, 0)
+    return max(sum(map(_cost, written)) - _cost_of_end(written[-1]) - max_tokens, 0)
+
+
+def _cost_of_end(line: str) -> int:
+    """Give what a line's end adds to its last word; no token goes on from a word to a space, so the rest is equal."""
+    word = line[len(line.rpartition(" ")[0].rstrip(" ")) :]
+    return tokens.count(word + "\n") - tokens.count(word)
 
 
 def _surely_fits(lines: dict[int, str], max_tokens: int) -> bool:
@@ -165,8 +170,8 @@ def _fitting(hits: Sequence[Hit], avoid: Sequence[Hit], lines: dict[int, str], m
 
 
 def _cost(line: str, limit: int | None = None) -> int:
-    """Count a line with its end; a line that cannot fit by length alone is not worth counting."""
-    if limit is not None and len(line) > max(limit, 0) * tokens.LONGEST:
+    """Count a line with its end; a line that cannot fit is not worth counting: each word has a token of its own."""
+    if limit is not None and (len(line) > max(limit, 0) * tokens.LONGEST or len(line.split()) > limit):
         return limit + 1
     return tokens.count(line + "\n")
 

@@ -36,6 +36,17 @@ _NUMBER = re.compile(r"\bhow (?:many|much|old|long|often)\b")
 _NAME = re.compile(r"\bwho\b|\bwhere\b|\bnames?\b")
 
 
+_TALK = r"our (?:\w+ )?(?:conversation|chat|discussion|session|talk)s?"
+_REQUEST = re.compile(
+    rf"\bi was (?:going|looking) (?:back )?(?:through|at|over) {_TALK}\b"
+    rf"|\b(?:throughout|across|during|through|over|in|from|on|to) (?:all )?(?:of )?{_TALK}\b"
+    r"|\bthe order in which\b|\bi brought up\b|\bin (?:chronological )?order(?=[,.?!]|$)"
+    r"|\bdifferent (?:aspects|parts) of\b|\b(?:mention|list|name) only\b[^.?!]*",
+    re.IGNORECASE,
+)
+"""How a question asks a program to talk of what was said, rather than what it asks about."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
     """A question as it was read."""
@@ -64,6 +75,15 @@ def read(text: str, asked_at: datetime | None = None) -> Question:
         wants_number=bool(_NUMBER.search(lower)),
         wants_name=bool(_NAME.search(lower)),
     )
+
+
+def subject(text: str) -> str:
+    """Cut from a question how it asks to be answered; one that is nothing else stays whole.
+
+    For its words alone: the meaning of the whole finds as much as that of the rest.
+    """
+    rest = _REQUEST.sub(" ", text)
+    return rest if informative(rest) else text
 
 
 def without(text: str, names: Collection[str]) -> str:

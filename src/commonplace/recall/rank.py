@@ -11,12 +11,12 @@ from commonplace.recall import analyze, context, words
 from commonplace.recall.background import Background
 from commonplace.recall.types import Candidates, Floats, Ints
 
-THRESHOLD = 0.2
+THRESHOLD = 0.25
 """Relevance below which nothing is recalled, unless the caller says otherwise."""
-COMPANY = 0.06
+COMPANY = 0.08
 """Relevance that is enough for a memory beside one that passes: where one bears on a question, more do."""
 
-# Log-odds of relevance, fitted by bench/calibrate.py on books of 1 to 680 memories.
+# Log-odds, fitted together with those of `closely` to put the evidence first (docs/quality.md).
 BIAS = -3.4
 MEANING = 0.60
 """For each deviation of the cosine above that of unrelated text."""
@@ -82,10 +82,10 @@ def judge(
     )
 
 
-def closer(judgement: Judgement, positions: Ints, added: Floats) -> Judgement:
-    """Add what a closer look at some candidates found; whatever was not looked at is out."""
+def closer(judgement: Judgement, positions: Ints, found: Floats) -> Judgement:
+    """Put the evidence that a closer look at some candidates found in place; whatever was not looked at is out."""
     evidence = np.full_like(judgement.evidence, -CERTAIN)
-    evidence[positions] = np.clip(judgement.evidence[positions] + added, -CERTAIN, CERTAIN)
+    evidence[positions] = np.clip(found, -CERTAIN, CERTAIN)
     return replace(judgement, evidence=evidence, relevance=probability(evidence))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import re
 import threading
 import zlib
 from base64 import b64encode
@@ -17,6 +18,16 @@ LONGEST = 128
 _VOCABULARY = "o200k_base.tiktoken.gz"
 _NEVER = 1 << 30
 _LONGEST_KEPT = 4096
+
+# What o200k_base is split by, with the letters and blanks of ASCII only.
+_ENDING = "(?:'(?:[sStTmMdD]|[rR][eE]|[vV][eE]|[lL][lL]))?"
+_ASCII = re.compile(
+    rf"[^\r\na-zA-Z0-9]?[A-Z]*[a-z]+{_ENDING}|[^\r\na-zA-Z0-9]?[A-Z]+{_ENDING}|[0-9]{{1,3}}"
+    r"| ?[^\sa-zA-Z0-9]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+    re.ASCII,
+)
+_WORD = re.compile(" *[^ ]+| +")
+_OTHER_BLANK = re.compile(r"[^\S ]")
 
 # The vocabulary's file holds base64 text. Decoding 200,000 entries costs three times as much as all the
 # rest of loading, so entries stay as they are and the few pieces that are looked up are encoded instead.
@@ -48,6 +59,21 @@ def _count(text: str) -> int:
 
 
 def _pieces(text: str) -> list[str]:
+    """Give the pieces that are encoded one by one, in any order.
+
+    The pattern for ASCII takes a third of the general way's time. No piece goes on beyond a word at whose end a space
+    stands, so that words of other letters can be cut apart from the rest.
+    """
+    if text.isascii():
+        return _ASCII.findall(text)
+    if _OTHER_BLANK.search(text.rstrip()):
+        return _any_pieces(text)
+    words = _WORD.findall(text)
+    plain = "".join(word for word in words if word.isascii())
+    return _ASCII.findall(plain) + _any_pieces("".join(word for word in words if not word.isascii()))
+
+
+def _any_pieces(text: str) -> list[str]:
     pieces: list[str] = pretokenize_o200k(text)
     return pieces
 

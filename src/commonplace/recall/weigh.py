@@ -15,8 +15,8 @@ question, so that this little puts the newest of them first, and what is only li
 WEAKEST = 0.6
 STRONGEST = 1.2
 
-_EVIDENCE = 0.004
-"""What one of log-odds is worth among certainties: a twelfth of a memory's whole decay."""
+_EVIDENCE = 0.0057
+"""What one of log-odds is worth among certainties: a ninth of a memory's whole decay."""
 
 _IMPORTANCE = 0.2
 """The most and the least important memory are this far apart."""
