@@ -66,6 +66,8 @@ class Request:
     """Relevance that the best memory must have."""
     company: float
     """Relevance that the others must have."""
+    apart: float
+    """Log-odds by which they may stand behind the best."""
     order: Order
     now: int
     half_lives: Mapping[str, float]
@@ -247,7 +249,12 @@ def _best(found: Found, judgement: rank.Judgement, request: Request) -> list[tup
         return []
     order = np.argsort(-judgement.evidence[found.positions], kind="stable")[: max(_SPARE * request.k, 20)]
     places = zip(order.tolist(), found.positions[order].tolist(), strict=True)
-    return [(i, at) for i, at in places if judgement.relevance[at] >= request.company]
+    least = judgement.evidence[found.positions[order[0]]] - request.apart
+    return [
+        (i, at)
+        for i, at in places
+        if judgement.relevance[at] >= request.company and judgement.evidence[at] >= least
+    ]
 
 
 def _factors(row: Row, evidence: float, uses: dict[str, Row], request: Request) -> tuple[float, float, float]:

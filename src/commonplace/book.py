@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
@@ -309,6 +310,7 @@ class Book:
             max_tokens=None if max_tokens is None else checks.count(max_tokens, "max_tokens"),
             threshold=rank.THRESHOLD if threshold is None else checks.share(threshold, "threshold"),
             company=rank.COMPANY if threshold is None else threshold,
+            apart=rank.APART if threshold is None else math.inf,
             order=checks.order(order),
             now=now,
             half_lives=self._settings.half_lives,
