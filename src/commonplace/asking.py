@@ -251,9 +251,7 @@ def _best(found: Found, judgement: rank.Judgement, request: Request) -> list[tup
     places = zip(order.tolist(), found.positions[order].tolist(), strict=True)
     least = judgement.evidence[found.positions[order[0]]] - request.apart
     return [
-        (i, at)
-        for i, at in places
-        if judgement.relevance[at] >= request.company and judgement.evidence[at] >= least
+        (i, at) for i, at in places if judgement.relevance[at] >= request.company and judgement.evidence[at] >= least
     ]
 
 
