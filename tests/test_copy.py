@@ -297,7 +297,7 @@ def test_what_changed_in_the_source_is_fetched_by_the_next_copy(pair: Pair) -> N
     done = copy(pair.source, pair.target)
     counts = {part.part: part.copied for part in done.parts if part.space == "default"}
     # Setting an entry sweeps the expired one away, which is a change, too.
-    assert counts == {"memories": 2, "feedback": 2, "entries": 3, "files": 1, "messages": 1}
+    assert counts == {"memories": 2, "feedback": 2, "links": 0, "entries": 3, "files": 1, "messages": 1}
     assert done.ok
     sweep(pair.target)
     assert_same(pair)
@@ -328,7 +328,7 @@ def test_what_the_source_forgot_stays_and_is_reported_as_extra(pair: Pair) -> No
         book.transcript("standup").forget()
     done = copy(pair.source, pair.target)
     extra = {part.part: part.extra for part in done.parts if part.space == "default"}
-    assert extra == {"memories": 2, "feedback": 1, "entries": 0, "files": 2, "messages": 5}
+    assert extra == {"memories": 2, "feedback": 1, "links": 0, "entries": 0, "files": 2, "messages": 5}
     assert (done.ok, written(done)) == (True, 0)
     assert exported(pair.target) == before
 
@@ -352,7 +352,7 @@ def test_a_mirror_forgets_what_the_source_forgot(pair: Pair, small_pages: None) 
     assert sum(part.extra for part in done.parts) == 0
     removed = {part.part: part.removed for part in done.parts if part.space == "default"}
     # The feedback of what was forgotten goes with it; that of the memory under an old id goes by itself.
-    assert removed == {"memories": 3, "feedback": 1, "entries": 0, "files": 2, "messages": 5}
+    assert removed == {"memories": 3, "feedback": 1, "links": 0, "entries": 0, "files": 2, "messages": 5}
     for space in ("default", "ops"):
         assert exported(pair.target, space) == exported(pair.source, space)
     assert len(exported(pair.target, "elsewhere")) == 1
@@ -368,7 +368,7 @@ def test_what_is_further_on_in_the_target_is_left_alone(pair: Pair) -> None:
     before = exported(pair.target)
     done = copy(pair.source, pair.target)
     kept = {part.part: part.kept for part in done.parts if part.space == "default"}
-    assert kept == {"memories": 1, "feedback": 1, "entries": 2, "files": 0, "messages": 0}
+    assert kept == {"memories": 1, "feedback": 1, "links": 0, "entries": 2, "files": 0, "messages": 0}
     assert (done.ok, written(done)) == (True, 0)
     assert exported(pair.target) == before
     assert copy(pair.source, pair.target, mirror=True).ok
@@ -434,7 +434,7 @@ def test_generations_of_one_embedder_agree(pair: Pair, ours: int, theirs: int) -
         done = copy(pair.source, pair.target)
         # The memory that came with a vector of its own lost it in one of the two, and has the source's now.
         assert {part.part: part.copied for part in done.parts if part.space == "default"} == {
-            "memories": 1, "feedback": 0, "entries": 0, "files": 0, "messages": 0,
+            "memories": 1, "feedback": 0, "links": 0, "entries": 0, "files": 0, "messages": 0,
         }  # fmt: skip
         book.remember("An open book goes on after the copy")
         book.forget(filter={"text": "An open book goes on after the copy"})

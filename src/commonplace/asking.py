@@ -163,7 +163,8 @@ def closer(asked: Asked, found: Found, judgement: rank.Judgement, embedder: Embe
     spoken = closely.speakers(asked.question, asked.named, told)
     evidence = judgement.evidence[found.positions] + spoken
     evidence += closely.moments(asked.question, told) + closely.ages(told, judgement.words[found.positions])
-    best = np.argsort(-evidence, kind="stable")[:_CLOSEST]
+    # Engines differ in the last digits: what is as good as equal goes by age, so that all look at the same ones.
+    best = np.lexsort(([each.seq for each in told], -np.round(evidence, 3)))[:_CLOSEST]
     texts = [memories.text_of(found.rows[i]) for i in best.tolist()]
     evidence += closely.shapeless(asked.question)
     evidence[best] += closely.shape(asked.question, texts)
