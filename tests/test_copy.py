@@ -351,8 +351,8 @@ def test_a_mirror_forgets_what_the_source_forgot(pair: Pair, small_pages: None) 
     assert done.ok
     assert sum(part.extra for part in done.parts) == 0
     removed = {part.part: part.removed for part in done.parts if part.space == "default"}
-    # The feedback of what was forgotten goes with it; that of the memory under an old id goes by itself.
-    assert removed == {"memories": 3, "feedback": 1, "links": 0, "entries": 0, "files": 2, "messages": 5}
+    # What was forgotten takes its feedback and links with it; those of the memory under an old id go by themselves.
+    assert removed == {"memories": 3, "feedback": 1, "links": 1, "entries": 0, "files": 2, "messages": 5}
     for space in ("default", "ops"):
         assert exported(pair.target, space) == exported(pair.source, space)
     assert len(exported(pair.target, "elsewhere")) == 1

@@ -15,7 +15,7 @@ from itertools import groupby
 from typing import Protocol
 
 from commonplace.errors import Conflict
-from commonplace.store import memories, trace
+from commonplace.store import links, memories, trace
 from commonplace.store.base import Indexed, Params, Row, Tx
 from commonplace.values import Scope
 
@@ -254,11 +254,12 @@ def _append(tx: Tx, space: int, record: Record, known: Sequence[Row]) -> None:
 
 
 def _replace(tx: Tx, space: int, record: Record) -> None:
-    """Write a memory anew; the feedback that it has here stays."""
-    feedback = FEEDBACK.of(tx, space, [record.key])
+    """Write a memory anew; the feedback and the links that it has here stay."""
+    feedback, linked = FEEDBACK.of(tx, space, [record.key]), links.of(tx, space, record.key[0])
     memories.forget(tx, space, record.key)
     _insert(tx, space, [record])
     FEEDBACK.put(tx, space, feedback, [], overwrite=False)
+    links.put(tx, space, linked)
 
 
 # -- everything else -----------------------------------------------------------------------------------

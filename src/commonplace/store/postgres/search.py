@@ -57,7 +57,7 @@ _CANDIDATES = f"""WITH best AS MATERIALIZED
     ORDER BY t.seq"""
 # One by one and apart from the condition: without statistics any other index would look as good as the key, and be
 # read for the whole space.
-_FETCH = f"""SELECT {memories.FROM_M}, t.vector, f.id, f.used, f.ignored, f.wrong, f.last_at
+_FETCH = f"""SELECT {memories.FROM_M}, t.vector, f.id, f.used, f.ignored, f.wrong, f.confirmed, f.last_at
     FROM unnest(:seqs) AS s (seq)
     CROSS JOIN LATERAL (SELECT * FROM memory WHERE space = :space AND seq = s.seq OFFSET 0) m
     CROSS JOIN LATERAL (SELECT vector FROM trace WHERE space = :space AND seq = s.seq OFFSET 0) t
@@ -65,7 +65,7 @@ _FETCH = f"""SELECT {memories.FROM_M}, t.vector, f.id, f.used, f.ignored, f.wron
     WHERE """
 _IS_ADMITTED = """coalesce((SELECT {where} FROM (SELECT * FROM memory WHERE space = :space AND seq = t.seq OFFSET 0) m),
     FALSE)"""
-_USES = 5
+_USES = 6
 """How many columns of feedback end a row of it."""
 _PAST = """SELECT m.seq, m.kind, m.scope_user, m.scope_agent, m.scope_session, m.expires_at, m.valid_to,
     t.vector, t.terms FROM memory m JOIN trace t ON t.space = m.space AND t.seq = m.seq
