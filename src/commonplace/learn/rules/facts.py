@@ -138,12 +138,12 @@ def fact(clause: Clause, *, eager: bool = False) -> str | None:
         return personal
     if clause.first in _ORDERS and not (len(clause.words) > 2 and words.is_finite(clause.words[1])):
         return "fact.announced" if eager else None
-    if _FLEETING.search(low) and not (eager and _is_specific(clause)):
+    if _FLEETING.search(low) and not (eager and is_specific(clause)):
         return None
     if _MINE.match(low):
         return "fact.possession" if _verb_at(clause.words[1:]) else None
     if _resolved(clause) and (_verb_at(clause.words) or plural_verb(clause.words)):
-        if eager or _is_specific(clause) or _NORM.search(low):
+        if eager or is_specific(clause) or _NORM.search(low):
             return "fact.statement"
         if len(clause.words) >= _TELLING and _is_definite(clause) and not _UNDER_WAY.search(low):
             return "fact.plain"
@@ -157,7 +157,7 @@ def _personal(clause: Clause) -> str | None:
             return each.name
     first, second = (*clause.words, "", "")[:2]
     own = first in ("i", "we") and second in words.VERBS and second not in _THINKING
-    return "fact.personal" if own and len(clause.words) > 2 and _is_specific(clause) else None
+    return "fact.personal" if own and len(clause.words) > 2 and is_specific(clause) else None
 
 
 def _resolved(clause: Clause) -> bool:
@@ -180,7 +180,8 @@ def _verb_at(following: tuple[str, ...]) -> bool:
     return any(words.is_finite(each) or each.endswith("'s") for each in following[:12])
 
 
-def _is_specific(clause: Clause) -> bool:
+def is_specific(clause: Clause) -> bool:
+    """Tell whether a clause names somebody or something, or gives a number or a day."""
     return bool(_CAPITAL.search(clause.text) or _NAME_LIKE.search(clause.text)) or not words.CALENDAR.isdisjoint(
         clause.words
     )

@@ -1,0 +1,43 @@
+"""What kind of memory a clause is: the first rule that fits names it, then a day that is set, then plain facts."""
+
+from __future__ import annotations
+
+from commonplace.learn import doubt, rules
+from commonplace.learn.clauses import Clause
+from commonplace.learn.regex import compiled
+from commonplace.learn.rules.facts import fact
+from commonplace.learn.rules.plans import DATED, EVERY, dated
+from commonplace.values import Kind
+
+Reading = tuple[str, Kind, float]
+"""The name of the rule that fits, the kind, and how much it matters."""
+
+PLAIN = ("fact.statement", "fact.plain")
+FIRST_PERSON = frozenset("i i'm i'll i've i'd we we're we'll we've".split())
+POINTING = compiled(
+    r"""^(?:it|they|that|this|these|those|she|he|which|otherwise|the_other|both|none|nothing|his|her|their|its)(?:'s
+        |'re|'ll)?_"""
+)
+POINTED_AT = compiled(r"_(?:it|that|them|those|this)[.!]*$")
+_STATE = compiled(r"^(?:i'm|we're|i_am|we_are)_(?!\w+ing\b|not_\w+ing\b)\w+")
+
+
+def kind(each: Clause, *, eager: bool) -> Reading | None:
+    """Name the kind of a clause; None when it is not worth keeping."""
+    found = rules.first(each)
+    fleeting = doubt.is_momentary(each.low) and not dated(each)
+    if found is not None and not (found.kind == "decision" and fleeting):
+        if found.name == "pattern.required" and DATED.fits(each.low):
+            return DATED.name, "fact", DATED.importance
+        return found.name, found.kind, found.importance
+    if fleeting and not eager:
+        return None
+    if EVERY.fits(each.low) and len(each.words) > 2:
+        return EVERY.name, EVERY.kind, EVERY.importance
+    if dated(each) and not POINTING.match(each.low):
+        own = each.first in FIRST_PERSON and not _STATE.match(each.low)
+        return DATED.name, "decision" if own else "fact", DATED.importance
+    if len(each.words) < 5 and POINTED_AT.search(each.low):
+        return None
+    name = fact(each, eager=eager)
+    return (name, "fact", 0.55) if name else None
