@@ -62,6 +62,14 @@ _LEFT_OUT = compiled(
         |based_in)\b)""",
     re.IGNORECASE,
 )
+_OBJECTS = frozenset(
+    """
+    the a an my our your his her their its this that these those it them him us me all some every both two three four
+    five everything everyone nothing to up out off down back
+    """.split()
+)
+_AFTER_PARTICIPLES = frozenset("in by at from with for on since as under".split())
+_PLURALS = frozenset("people kids children men women police staff customers parents".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +109,8 @@ def clause(text: str, start: int, end: int, joint: str = "") -> Clause:
     text = _CARELESS.sub(_careful, text.replace("’", "'"))
     if (found := _LEFT_OUT.match(text)) and not (found["ing"] and _is_gerund(text)):
         text = _subject(found) + text[0].lower() + text[1:]
+    elif _is_deed(text):
+        text = f"I {text[0].lower()}{text[1:]}"
     low = " ".join(text.lower().split())
     return Clause(start, end, text, low, tuple(each.rstrip(".:") for each in _WORD.findall(low)), joint)
 
@@ -113,6 +123,12 @@ def _is_gerund(text: str) -> bool:
         if each in words.AUXILIARIES or each in words.PASTS or (each in words.THIRDS and each not in words.NOUNS):
             return True
     return False
+
+
+def _is_deed(text: str) -> bool:
+    """Tell whether a clause begins with what its speaker did: "Painted the shed"."""
+    first, second = (*_WORD.findall(text[:40].lower()), "", "")[:2]
+    return first in words.PASTS and second in _OBJECTS and first not in words.VERBS
 
 
 def _careful(found: re.Match[str]) -> str:
@@ -186,7 +202,8 @@ def _begins(right: str, word: str, mark: str) -> bool:
             head not in _BEFORE_VERBS or found[1:2] == [] or found[1] in words.VERBS
         )
     if (left_out := _LEFT_OUT.match(low)) and not (left_out["ing"] or left_out["not"]):
-        return bool(mark) or word == "but"
+        apposed = mark == "," and bool(left_out["past"]) and found[1:2] != [] and found[1] in _AFTER_PARTICIPLES
+        return (bool(mark) or word == "but") and not apposed
     return _has_verb(found, mark) or (bool(mark or word) and plural_verb(found))
 
 
@@ -210,12 +227,16 @@ def plural_verb(found: Sequence[str]) -> bool:
         return False
     for index, each in enumerate(found[1:6], 1):
         if each in words.VERBS and found[index - 1] not in _BEFORE_NOUNS:
-            return any(
-                noun.endswith("s") and len(noun) > 3 and not noun.endswith(("ss", "'s")) for noun in found[:index]
-            )
+            return any(map(_is_plural, found[:index]))
         if each in _BINDERS:
             return False
     return False
+
+
+def _is_plural(noun: str) -> bool:
+    if noun in _PLURALS or (noun[0].isdigit() and noun.endswith("s")):
+        return True
+    return noun.endswith("s") and len(noun) > 3 and not noun.endswith(("ss", "'s"))
 
 
 def _is_predicate(word: str) -> bool:

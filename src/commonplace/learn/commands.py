@@ -20,11 +20,11 @@ _REMEMBER = compiled(
     _ASKING
     + r"""(?:remember(?:\s+for\s+(?:me|later|next\s+time))?(?:\s*[:,–—-]+\s*|\s+(?:that|this[:,]|the\s+following[:,]
         |also)\s+|\s+)(?!(?:when|how|what|who|where|why|if|whether|me|us|you|last|that\s+time|the\s+time|your)\b)
-        | (?:keep|bear)\s+(?:it\s+)?in\s+mind(?:\s*[:,–—-]+\s*|\s+that\s+|\s+)| (?:don'?t|do\s+not
-        |never)\s+(?:ever\s+)?forget(?:\s*[:,–—-]+\s*|\s+that\s+|\s+)(?!(?:it|about\s+it|what|me|to\s+(?:breathe
-        |smile))\b)| (?:(?:please\s+)?(?:note|take\s+note|make\s+(?:a\s+)?note|jot\s+down|write\s+down|mark\s+down
-        |log)(?:\s+(?:down|of\s+this|of\s+the\s+fact|though|also|however|too))*(?:\s*[:,–—]+\s*|\s+that\s+))| (?:save
-        |store|record|file|log|keep|write|jot|memori[sz]e|put|note|commit|add)\s+(?:this|that|it
+        | (?:keep|bear)\s+(?:it\s+)?in\s+mind(?:\s+(?:pls|please|plz))?(?:\s*[:,–—-]+\s*|\s+that\s+|\s+)
+        | (?:don'?t|do\s+not|never)\s+(?:ever\s+)?forget(?:\s*[:,–—-]+\s*|\s+that\s+|\s+)(?!(?:it|about\s+it|what|me
+        |to\s+(?:breathe|smile))\b)| (?:(?:please\s+)?(?:note|take\s+note|make\s+(?:a\s+)?note|jot\s+down|write\s+down
+        |mark\s+down|log)(?:\s+(?:down|of\s+this|of\s+the\s+fact|though|also|however|too))*(?:\s*[:,–—]+\s*
+        |\s+that\s+))| (?:save|store|record|file|log|keep|write|jot|memori[sz]e|put|note|commit|add)\s+(?:this|that|it
         |the\s+following)(?:\s+(?:one|down|on\s+file|in\s+(?:your\s+)?(?:memory|notes|mind)|for\s+(?:later|me
         |next\s+time|future\s+\w+)|to\s+(?:your\s+)?(?:memory|notes)|somewhere))*\s*[:,–—-]+\s*| (?:add|save|commit
         |put)\s+(?:this\s+|that\s+)?(?:to|in|into)\s+(?:your\s+|the\s+)?(?:memory|notes)(?:\s*[:,–—-]+\s*|\s+that\s+)
@@ -176,9 +176,12 @@ class Command:
 
 def command(sentence: Span) -> Command | None:
     """Read a sentence as a request to remember or to forget; None when it is neither."""
-    if not _SOME_WORD.search(sentence.text):
-        return None
-    return _forget(sentence) or _remember(sentence)
+    return (_forget(sentence) or _remember(sentence)) if may_ask(sentence.text) else None
+
+
+def may_ask(text: str) -> bool:
+    """Tell whether a text has any of the words by which one asks the book for something."""
+    return bool(_SOME_WORD.search(text))
 
 
 def _remember(sentence: Span) -> Command | None:
@@ -226,8 +229,8 @@ def _forget(sentence: Span) -> Command | None:
 
 
 def _subject(sentence: Span, rest: str) -> Command | None:
+    if about := _ABOUT.match(rest.strip()):
+        rest = about["subject"] or about["rest"]
     subject = _CUT.sub("", rest).strip(" ,.?!")
-    if about := _ABOUT.match(subject):
-        subject = (about["subject"] or about["rest"]).strip()
     subject = re.sub(r"^(?:that|about|the fact that|all of|any of|of)\s+(?=\S)", "", subject, flags=re.IGNORECASE)
     return Command("forget", subject, sentence.start, sentence.end) if len(subject) > 1 else None

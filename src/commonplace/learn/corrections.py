@@ -11,8 +11,8 @@ from commonplace.learn import words
 from commonplace.learn.clauses import clause
 from commonplace.learn.persons import Who
 from commonplace.learn.regex import compiled
+from commonplace.learn.said import Said
 from commonplace.recall.lexicon import COMMON, EMPTY
-from commonplace.values import Kind
 
 _STRONG = r"""
     (?:(?:small|slight|minor|quick|one|a)\s+)*correction(?:\s+to\s+[^:,]{3,60})?|i\s+meant(?:\s+to\s+(?:say|write))?
@@ -25,7 +25,9 @@ _STRONG = r"""
     |need|must|want)\s+(?:to\s+)?)?(?:to\s+)?correct\s+(?:that|myself|one\s+thing)|(?:that|this|it)(?:'s|\s+was|\s+is
     |\s+has|\s+isn't|\s+wasn't)?\s+(?:(?:not|no\s+longer)\s+(?:quite\s+|entirely\s+|actually\s+|at\s+all\s+)?(?:right
     |true|correct|accurate|the\s+case)|(?:quite\s+|all\s+)?wrong|incorrect|outdated|out\s+of\s+date|changed|a\s+typo
-    |old\s+(?:info|news)|before\s+[\w.]+)|not\s+any\s?more|no\s+longer|wrong|edit"""
+    |old\s+(?:info|news)|before\s+[\w.]+)|not\s+any\s?more|no\s+longer|wrong(?:\s+\w+)?(?=[,.:;!–—-]|\s[-–—]|$)|edit
+    |(?:it|that|this|he|she|they|i|we)\s+(?:is|was|are|were|does|did|do|has|have|am)(?:\s+not|n't)(?=[,.!]|$)
+    |not\s+(?:true|correct|quite(?:\s+right)?|exactly|right)(?=[,.:;!]|$)"""
 _WEAK = r"""actually|sorry(?:\s+(?:folks|all|guys|everyone|team))?|oops|whoops|wait|no\s+wait
     |no(?=[,.!…]|\s+(?:wait|it|it's|that|i|we|he|she|they|the|my|our|sorry|actually)\b)
     |nope|nah|oh|ah|hm+|well
@@ -111,18 +113,9 @@ _TYPES = tuple(
     )
 )
 _NAME = re.compile(r"\b[A-ZÀ-Þ][\w'-]+(?: [A-ZÀ-Þ][\w'-]+)*")
+_PLACED = re.compile(r"\b((?:from|in|at|to|with|on|by|until)(?: the| a| an)?) ((?!the |an? )[\w'-]+)", re.IGNORECASE)
 _CLOSED = EMPTY | COMMON
 _WORD = re.compile(r"[^\W_]{2,}")
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """A statement that was made before, as it was said, and by whom."""
-
-    text: str
-    who: Who
-    owner: str | None
-    kind: Kind | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +127,8 @@ class Corrected:
     base: Said | None
     made: bool = False
     """Whether it was put together from what was said before."""
+    sure: bool = False
+    """Whether its own words leave no doubt that it corrects something."""
 
 
 def only_announces(text: str) -> bool:
@@ -170,7 +165,7 @@ def correction(text: str, said: Sequence[Said], who: Who, *, announced: bool = F
     old, rest = _wrong_value(rest)
     value = _value(rest)
     if value is not None:
-        return _put_right(value, old, said, strong)
+        return _put_right(value, old, said, strong) or _by_preposition(rest, said)
     return _restated(rest, old, said, who, strong)
 
 
@@ -270,24 +265,26 @@ def _restated(rest: str, old: str | None, said: Sequence[Said], who: Who, strong
     about = next((each for each in reversed(said) if _shares(each.text, content)), None)
     if about is None and not strong:
         return None
-    if about is None and said and not old and (moved := _by_preposition(rest, said[-1])):
+    if about is None and not old and (moved := _by_preposition(rest, said)):
         return moved
     cut = re.sub(r"[,;]\s+(?:sorry|my bad|misread|typo|autocorrect|not that|i said).*$", "", rest, flags=re.IGNORECASE)
     if clause(cut, 0, 0).first.partition("'")[0] in ("it", "that", "this"):
         return None
-    return Corrected(cut, who, about)
+    return Corrected(cut, who, about, sure=strong)
 
 
 def _shares(text: str, content: set[str]) -> bool:
     return not content.isdisjoint(each.lower() for each in _WORD.findall(text))
 
 
-def _by_preposition(rest: str, said: Said) -> Corrected | None:
-    """ "Everything leaves from Antwerp" puts "we ship from Rotterdam" right by what stands after the same word."""
-    for found in re.finditer(r"\b(from|in|at|to|with|on|by)\s+([A-ZÀ-Þ][\w'-]+)", rest):
-        place = re.search(rf"\b{found[1]}\s+([A-ZÀ-Þ][\w'-]+)", said.text)
-        if place:
-            return Corrected(
-                said.text[: place.start(1)] + found[2] + said.text[place.end(1) :], said.who, said, made=True
-            )
+def _by_preposition(rest: str, said: Sequence[Said]) -> Corrected | None:
+    """ "It's in the library" puts "the dinner is in the gym" right by what stands after the same word."""
+    if not said:
+        return None
+    last = said[-1]
+    for found in _PLACED.finditer(rest):
+        for place in _PLACED.finditer(last.text):
+            if place[1].lower() == found[1].lower() and found[2].istitle() == place[2].istitle():
+                text = last.text[: place.start(2)] + found[2] + last.text[place.end(2) :]
+                return Corrected(text, last.who, last, made=True)
     return None

@@ -38,8 +38,9 @@ _GUESSED = compiled(
         |kind_of"""
     r"""|tempted|toying_with|leaning_towards?|undecided|haven't_decided|not_decided|can't_decide|still_deciding|tbd
         |up_in_the_air"""
-    r"""|some_?day|one_day|at_some_point|sooner_or_later|eventually|who_knows|rumou?rs?|rumou?red|almost|nearly
-        |or_something"""
+    r"""|some_?day|one_day|at_some_point|sooner_or_later|eventually|who_knows|rumou?rs?|rumou?red
+        |(?:almost|nearly)_(?!every|all\b|always|never|no\b|none|half|twice|\d|the|a\b|two|three|any|identical)|or_something
+        |my_money(?:'s|_is)_on|(?:i|we)_bet\b|wouldn't_be_surprised"""
     r"""|we_could|i_could|you_could|one_could|could_(?:also|try|use|always|just)|should_we|shall_we|we_should(?:'ve
         |_have)?|i_should(?:'ve|_have)?|we_ought"""
     r"""|if_you_want|feel_free|open_to|in_case|hoping|i_hope|hopefully|fingers_crossed|no_rush|up_to_you|guessing

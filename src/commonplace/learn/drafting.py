@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from commonplace.learn import doubt, refer, rules, words
 from commonplace.learn.clauses import Clause, clause, clauses
-from commonplace.learn.corrections import Said
 from commonplace.learn.drafts import REASONED, Draft, between
-from commonplace.learn.kinds import FIRST_PERSON, PLAIN, POINTED_AT, POINTING, Reading, kind
+from commonplace.learn.kinds import FIRST_PERSON, PLAIN, POINTED_AT, POINTING, Reading, content, kind, says_little
 from commonplace.learn.opening import core, without_end
 from commonplace.learn.owners import owner
 from commonplace.learn.persons import Who
 from commonplace.learn.regex import compiled
 from commonplace.learn.rules.plans import dated
+from commonplace.learn.said import Said
 from commonplace.learn.segment import Span
 from commonplace.learn.worth import HYPOTHETICAL, REPORTED, Voice, is_meant, is_reported
 
@@ -43,6 +43,7 @@ _BAD = compiled(
         |unsubscrib\w*|bounced|backlog|twice_as|didn't|doesn't|couldn't|wouldn't|wasn't)\b"""
 )
 _POINTERS = frozenset("it them that those".split())
+_OWNERS = frozenset("his her their".split())
 _MARKS = (",", ":", ";", "-", "–", "—", "--")
 
 
@@ -109,15 +110,22 @@ class Drafting:
         if len(self.drafts) <= before or not each.joint:
             return False
         last = self.drafts[-1]
-        pointing = bool(POINTING.match(each.low))
-        if last.kind in REASONED and POINTED_AT.search(each.low) and not dated(each):
+        pointing = bool(POINTING.match(each.low)) and not (each.first in _OWNERS and self._has_own_news(each))
+        if last.kind in REASONED and self._points_at(each):
             pointing = True
         if not pointing and (not _explains(each, last) or self._has_own_news(each)):
             return False
         last.add(each, between(each.joint), explains=each.joint in _MARKS)
+        last.owner = last.owner or owner(last.clause, last.kind, self._who)
         if last.kind == "fact" and (own := rules.first(each)) and own.kind == "failure":
             last.kind, last.rule = "failure", own.name
         return True
+
+    def _points_at(self, each: Clause) -> bool:
+        """Tell whether a clause is about the one before: "we'll do it ourselves", "I want that"."""
+        if content(each) <= 1 and not _POINTERS.isdisjoint(each.words):
+            return True
+        return bool(POINTED_AT.search(each.low)) and not dated(each)
 
     def _has_own_news(self, each: Clause) -> bool:
         own = rules.first(each)
@@ -137,7 +145,8 @@ class Drafting:
             self._remember(each, None)
             return None
         draft = self._draft(each, rule, previous)
-        if draft is None:
+        if draft is None or (not eager and says_little(draft.clause)):
+            self._remember(each, None)
             return None
         draft.importance += 0.15 * eager
         self.drafts.append(draft)
@@ -162,7 +171,7 @@ class Drafting:
             return draft
         if previous is None or not loose:
             # "Rolled back." tells nothing new after the failure it belongs to.
-            return None if named == "failure" and len(each.words) < 4 and self.drafts else draft
+            return None if named == "failure" and content(each) < 2 and self.drafts else draft
         if each.joint == "so" and named == "decision":
             self._give_reason(draft, previous)
         elif name == "pattern.again" or (
@@ -210,7 +219,7 @@ class Drafting:
     def _remember(self, each: Clause, draft: Draft | None) -> None:
         text = REPORTED.sub("", without_end(each.text))
         whose = draft.owner if draft else owner(each, "fact", self._who)
-        self._said.append(Said(text, self._who, whose, draft.kind if draft else None))
+        self._said.append(Said(text, self._who, whose, draft.kind if draft else None, draft))
 
 
 def _explains(each: Clause, last: Draft) -> bool:

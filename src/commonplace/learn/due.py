@@ -28,6 +28,10 @@ _ARRANGED = compiled(
         |promised|pushed|registered|rescheduled|reserved|scheduled|set|shifted|signed_up|volunteered|wanted)\b""",
     re.IGNORECASE,
 )
+_WILL = compiled(
+    r"(?:\b(?:will|shall|must|(?:has|have|needs?|going|plans?|want)_to|gonna|should)\b|'ll\b)", re.IGNORECASE
+)
+_PARTICIPLE = re.compile(r"(?<!')\b\w{2,}ed\b")
 _EVERY = re.compile(r"\b(?:every|each) (mon|tue|wed|thu|fri|sat|sun)\w*", re.IGNORECASE)
 _STARTS = re.compile(r"\bstart", re.IGNORECASE)
 _AT_THE_END = re.compile(r"(?:the )?(?:end|close)\b|within\b", re.IGNORECASE)
@@ -39,6 +43,9 @@ def due(text: str, said_at: datetime) -> datetime | None:
     """Give the day that a sentence sets for something to come, at 0:00; None when it names none."""
     text = _ABBREVIATED.sub(lambda short: _SHORT[short[0].lower()], text)
     text = _ARRANGED.sub("will", text)
+    if _WILL.search(text):
+        # In "I'll send the signed lease on Friday" nothing has happened yet.
+        text = _PARTICIPLE.sub("", text)
     said = said_at.date()
     days = [day for each in dates_in(text, said, leaning="future") if (day := _day(each, said)) and day >= said]
     found = _recurring(text, said) or (days[0] if days else None)

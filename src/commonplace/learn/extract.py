@@ -11,7 +11,11 @@ from commonplace.learn.types import Finding, Utterance
 def extract(messages: Sequence[Utterance]) -> list[list[Finding]]:
     """Give the findings of each message; earlier messages only help to understand later ones."""
     reader = Reader()
-    return [reader.read(message) for message in messages]
+    drafts = [reader.read(message) for message in messages]
+    return [
+        [draft.finding(message.said_at) for draft in each if not draft.withdrawn]
+        for message, each in zip(messages, drafts, strict=True)
+    ]
 
 
 class Rules:

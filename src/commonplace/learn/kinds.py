@@ -7,16 +7,20 @@ from commonplace.learn.clauses import Clause
 from commonplace.learn.regex import compiled
 from commonplace.learn.rules.facts import fact
 from commonplace.learn.rules.plans import DATED, EVERY, dated
+from commonplace.recall.lexicon import ASKING, COMMON, EMPTY
 from commonplace.values import Kind
 
 Reading = tuple[str, Kind, float]
 """The name of the rule that fits, the kind, and how much it matters."""
 
+_ENOUGH = 4
+_EMPTY = EMPTY | ASKING | frozenset("back away around along together".split())
+_LITTLE = _EMPTY | COMMON
 PLAIN = ("fact.statement", "fact.plain")
 FIRST_PERSON = frozenset("i i'm i'll i've i'd we we're we'll we've".split())
 POINTING = compiled(
     r"""^(?:it|they|that|this|these|those|she|he|which|otherwise|the_other|both|none|nothing|his|her|their|its)(?:'s
-        |'re|'ll)?_"""
+        |'re|'ll)?_|^(?:the_)?(?:\w+_)?ones_"""
 )
 POINTED_AT = compiled(r"_(?:it|that|them|those|this)[.!]*$")
 _STATE = compiled(r"^(?:i'm|we're|i_am|we_are)_(?!\w+ing\b|not_\w+ing\b)\w+")
@@ -41,3 +45,17 @@ def kind(each: Clause, *, eager: bool) -> Reading | None:
         return None
     name = fact(each, eager=eager)
     return (name, "fact", 0.55) if name else None
+
+
+def content(each: Clause) -> int:
+    """Count the words that say what a clause is about."""
+    return sum(_bare(word) not in _EMPTY for word in each.words)
+
+
+def says_little(each: Clause) -> bool:
+    """Tell whether a clause says nothing to who reads it later: "next time", "I won't keep them"."""
+    return content(each) < _ENOUGH and all(_bare(word) in _LITTLE for word in each.words)
+
+
+def _bare(word: str) -> str:
+    return word.removesuffix("n't").partition("'")[0]

@@ -45,6 +45,8 @@ def owner(clause: Clause, kind: Kind, who: Who) -> str | None:
         return who.name
     if len(clause.words) > 1 and clause.words[0] == "the" and kind == "preference" and clause.words[1] in _OTHERS:
         return clause.words[1]
+    if kind == "decision" and clause.first == "no":
+        return who.name
     if kind == "preference":
         found = _NAMED.match(clause.text)
         return found[1] if found and found[1].lower() not in words.CALENDAR | _NOBODY else who.name

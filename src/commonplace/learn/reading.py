@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass, field, replace
 
 from commonplace.learn import doubt, refer, rules
-from commonplace.learn.clauses import clause
-from commonplace.learn.commands import Command, command
-from commonplace.learn.corrections import Said, correction, may_announce, only_announces
+from commonplace.learn.clauses import clause, clauses
+from commonplace.learn.commands import Command, command, may_ask
+from commonplace.learn.corrections import correction, may_announce, only_announces
 from commonplace.learn.drafting import SETTLED, Drafting
 from commonplace.learn.drafts import Draft
 from commonplace.learn.kinds import kind
@@ -17,8 +17,9 @@ from commonplace.learn.owners import owner
 from commonplace.learn.persons import Who
 from commonplace.learn.persons import named as name_of
 from commonplace.learn.regex import compiled
+from commonplace.learn.said import Said
 from commonplace.learn.segment import Span, sentences
-from commonplace.learn.types import Finding, Utterance
+from commonplace.learn.types import Utterance
 from commonplace.learn.worth import Voice
 from commonplace.recall.speech import ASSISTANTS
 from commonplace.values import Kind
@@ -31,6 +32,7 @@ _MATERIAL = compiled(
     r"\b(?:the|this|that|my)_(?:story|text|poem|paragraph|letter|dialogue|scene|sentences?|passage|song|above|plot)\b"
 )
 _NEWS = re.compile(r"(?:,|;|\s[-–—]|\.)\s+(?=(?:i|we|my|our|i'm|we're|i've)\s)", re.IGNORECASE)
+_LEAD = re.compile(r"[^:,;.]{3,40}:\s+(?=\S)")
 _FOLLOWING = compiled(
     r"""\b(?:remember|keep|note|know|save|store|write_down)\b[^.:]{0,30}\b(?:the_following|these_things|this
         |these)\b(?P<about>[^.:]{0,60})[.:]?\s*$""",
@@ -51,13 +53,13 @@ class Reader:
     _names: dict[str, str] = field(default_factory=dict)
     _last: str | None = None
 
-    def read(self, message: Utterance) -> list[Finding]:
-        """Give what a message holds."""
+    def read(self, message: Utterance) -> list[Draft]:
+        """Give what a message holds; what follows may yet withdraw it."""
         if message.role not in _ROLES:
             return []
         who = self._who(message)
         reading = _Message(self, message, who)
-        found = reading.findings()
+        found = reading.drafts()
         del self.said[:-_LATEST]
         self.question = reading.question
         self.asked = reading.asks and message.role == "user"
@@ -97,7 +99,7 @@ class _Message:
         """The person named last."""
         return self._drafting.person
 
-    def findings(self) -> list[Finding]:
+    def drafts(self) -> list[Draft]:
         """Give what the message holds, in its order."""
         for number, sentence in enumerate(sentences(self._message.text)):
             if number == 0 and self._answered(sentence):
@@ -105,7 +107,7 @@ class _Message:
             if not self._sentence(sentence):
                 # What follows is a text to work on, or a part to play.
                 break
-        return [draft.finding(self._message.said_at) for draft in self._drafting.drafts]
+        return self._drafting.drafts
 
     def _sentence(self, sentence: Span) -> bool:
         """Read one sentence; False when what follows it was not said but handed over."""
@@ -126,9 +128,21 @@ class _Message:
         elif SETTLED.match(low):
             self._drafting.settled = True
         elif not (self._corrected(sentence) or doubt.is_supposed(low) or self._drafting.continues(point, low)):
-            self._drafting.statement(point, eager=notice or self._eager)
+            self._stated(point, eager=notice or self._eager)
         self._drafting.person = refer.person(sentence.text) or self._drafting.person
         return True
+
+    def _stated(self, sentence: Span, *, eager: bool) -> None:
+        """Read what a sentence states; a later clause of it may be a request to the book."""
+        if self._message.role == "user" and may_ask(sentence.text):
+            for each in clauses(sentence)[1:]:
+                rest = Span(each.start, each.end, self._message.text[each.start : each.end])
+                if (asked := command(core(rest)[0])) and asked.act in ("remember", "forget", "to do"):
+                    before = self._message.text[sentence.start : each.start]
+                    self._drafting.statement(Span(sentence.start, each.start, before), eager=eager)
+                    self._command(asked, rest)
+                    return
+        self._drafting.statement(sentence, eager=eager)
 
     def _asked(self, sentence: Span) -> None:
         self.question = sentence.text
@@ -140,7 +154,7 @@ class _Message:
         question = self._reader.question
         point = core(sentence)[0]
         low = without_end(point.text.lower())
-        if not question or self._generic or not refer.is_open(question) or not refer.is_answer(low):
+        if not question or self._generic or not refer.is_open(question) or not refer.is_answer(low, question):
             return False
         text = f'{self._who.name}, asked "{question.strip()}": {without_end(point.text)}'
         whole = replace(clause(low, point.start, sentence.end), text=text)
@@ -207,20 +221,26 @@ class _Message:
         whole = clause(without_end(found.text), sentence.start, sentence.end)
         if doubt.is_small_talk(whole.low) or ((found.base is None or not found.made) and doubt.is_guess(whole.low)):
             return False
-        rule = kind(whole, eager=found.base is not None)
+        rule = kind(whole, eager=found.base is not None or found.sure)
         if rule is None and found.base is None:
             return False
         named: Kind = (found.base.kind if found.base and found.base.kind else None) or (rule[1] if rule else "fact")
         whose = owner(whole, named, found.who)
         if whose is None and found.base:
             whose = found.base.owner
-        self._drafting.drafts.append(Draft(whole, "correction", named, 0.75, whose, found.who, "correct"))
-        self._reader.said.append(Said(found.text, found.who, whose, named))
+        if found.base and (found.made or found.base.draft in self._drafting.drafts):
+            found.base.withdraw()
+        draft = Draft(whole, "correction", named, 0.75, whose, found.who, "correct")
+        self._drafting.drafts.append(draft)
+        self._reader.said.append(Said(found.text, found.who, whose, named, draft))
         self._drafting.previous = whole
         return True
 
 
 def _asked_of_the_book(point: Span, sentence: Span) -> Command | None:
     """Read a command; a word that seems only to open a sentence may belong to it."""
-    found = command(point)
-    return found or (command(sentence) if point is not sentence else None)
+    found = command(point) or (command(sentence) if point is not sentence else None)
+    if found is None and (lead := _LEAD.match(point.text)):
+        # "Quick one before my run: don't forget that …"
+        found = command(Span(point.start + lead.end(), point.end, point.text[lead.end() :]))
+    return found

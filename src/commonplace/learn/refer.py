@@ -21,10 +21,12 @@ _THIRD = re.compile(r"(?:he|she)(?='s|'ll|'d|\s)", re.IGNORECASE)
 _THEY = re.compile(r"(?:they|it|these|those)(?='s|'re|'ll|\s)", re.IGNORECASE)
 _OPEN = compiled(
     r"""^(?:and_|so_|ok_|but_)*(?:which|what|where|when|who|how_(?:many|much|often|long|old))\b.*\b(?:should|shall
-        |prefer|rather|favou?rite|your|our|my|use|need|want|version|colou?r|size|name|target|go_with)\b.*\?\s*$""",
+        |prefer|rather|favou?rite|your|our|my|use|need|want|version|colou?r|size|name|target|go_with)\b.*\?\s*$
+        |^(?:and_|so_|ok_|but_)*(?:do_you_have_)?any_(?:\w+_)?(?:wish|prefer|request|dietary|allerg|requirement|restriction)
+        .*\?\s*$""",
     re.IGNORECASE,
 )
-_LIKING = re.compile(r"\b(?:rather|prefer|favou?rite|like|want|enjoy|feel)\b", re.IGNORECASE)
+_LIKING = re.compile(r"\b(?:rather|prefer\w*|favou?rite|like|want|enjoy|feel|wish\w*|requests?)\b", re.IGNORECASE)
 _CHOOSING = re.compile(r"\b(?:should|shall|use|go with|pick|choose|target)\b", re.IGNORECASE)
 _NO_ANSWER = compiled(
     r"""(?:yes|no|nope|yeah|yep|maybe|dunno|idk|not|whatever|anything|nothing|none|you|it_depends|good|fine|ok|okay
@@ -58,10 +60,11 @@ def is_open(question: str) -> bool:
     return bool(_OPEN.match(question))
 
 
-def is_answer(low: str) -> bool:
-    """Tell whether a few words answer such a question."""
+def is_answer(low: str, question: str) -> bool:
+    """Tell whether a few words answer such a question; wishes may take a few more."""
     found = low.split()
-    return 0 < len(found) <= 6 and not _NO_ANSWER.match(low) and not any(map(words.is_finite, found))
+    most = 15 if _LIKING.search(question) else 6
+    return 0 < len(found) <= most and not _NO_ANSWER.match(low) and not any(map(words.is_finite, found))
 
 
 def answered(question: str) -> Kind:

@@ -86,6 +86,15 @@ KIN = frozenset(
     neighbor nan gran grandmother grandfather
     """.split()
 )
+FEELINGS = frozenset(
+    """
+    proud excited nervous scared thrilled upset angry mad exhausted jealous worried tired hungry bored sad happy glad
+    lonely furious shocked surprised amazed relieved embarrassed confused annoyed grumpy cranky sleepy delighted stoked
+    gutted devastated chuffed pumped cross moody miserable
+    """.split()
+)
+"""How somebody feels: over by tomorrow."""
+
 DAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
 MONTHS = frozenset("january february march april may june july august september october november december".split())
 CALENDAR = DAYS | MONTHS | {day + "s" for day in DAYS}

@@ -10,7 +10,6 @@ from commonplace.learn.clauses import Clause
 from commonplace.learn.kinds import Reading
 from commonplace.learn.regex import compiled
 from commonplace.learn.rules.facts import is_specific
-from commonplace.recall.lexicon import ASKING, COMMON, EMPTY
 
 REPORTED = re.compile(
     r"^(?:i|we)(?:'ve| have| had|'d)? (?:said|wrote|told (?:you|everyone|them)|mentioned|claimed)"
@@ -22,8 +21,6 @@ _MEANT_SO = compiled(
     r"""(?:would|'d)_(?:\w+_)?(?:rather|prefer|sooner|kindly|ask|like_(?:you|to_be|all|my))|\bid_rather\b|promised
         |would(?:n't|_not)_recommend|^(?:can|could|would)_(?:we|you|u)_(?:\w+_)?(?:stop|not|never|avoid|always)"""
 )
-_EMPTY = EMPTY | ASKING
-_SAYS_LITTLE = EMPTY | COMMON | ASKING
 _LISTED = ("pattern.imperative", "pattern.prohibited", "pattern.plain", "pattern.generic", "pattern.otherwise")
 _IN_GENERAL = compiled(r"^(?:an?_|[\w-]+s_(?:are|have|can|use|do|don't|can't|need|offer|come|work)\b)")
 
@@ -48,16 +45,6 @@ def is_meant(each: Clause, *, eager: bool) -> bool:
     main = reasons.main_part(each.low)
     supposed = bool(HYPOTHETICAL.search(main)) and not _MEANT_SO.search(main)
     return not (doubt.is_guess(main) or (supposed and not eager))
-
-
-def content(each: Clause) -> int:
-    """Count the words that say what a clause is about."""
-    return sum(word not in _EMPTY and word.partition("'")[0] not in _EMPTY for word in each.words)
-
-
-def substance(each: Clause) -> int:
-    """Count the words that are not said about anything and everything."""
-    return sum(word not in _SAYS_LITTLE and word.partition("'")[0] not in _SAYS_LITTLE for word in each.words)
 
 
 def is_reported(each: Clause, rule: Reading, voice: Voice) -> bool:

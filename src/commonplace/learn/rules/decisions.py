@@ -29,7 +29,7 @@ _DONE = listed("""
     quit, merge, close, go back, move, land, shortlist, vote, cut, skip, outsource, buy, sell,
     rent, lease, take on, confirm
 """)
-_HAVE = r"(?:_(?:have|has|had|'ve|'s))?"
+_HAVE = r"(?:'ve|'s|_have|_has|_had)?"
 _NOT_DONE = r"""
     \b(?:never|not|hardly|yet_to|n't)_(?:been_|yet_|quite_|really_)?(?:decide|chos|agree|settle|commit)|\b(?:to_be
     |help_(?:me|us)|can't|cannot|couldn't|to)_(?:decided?|choose|pick|settle)\b|\b(?:dropped_(?:by|in|off|out|my
@@ -118,7 +118,7 @@ DECISIONS = (
             |(?<=we_will_)\w+|be_(?:using|keeping|moving|switching))\b""",
         unless=r"""\bwe(?:'ll|_will)_(?:see|talk|discuss|figure|get_back|be_in_touch|let_you|find_out|try|look|check
             |need_to_talk|catch|chat)\b|\bi(?:'ll|_will)_(?:keep_(?:you|it|that|an)|stop_(?:by|here|there)|use_(?:\"
-            |that|it|this|the_)|not_be_(?:long|late)|only_be|drop_(?:by|you|it|in|off))|keep_you_posted|_if_""",
+            |that|it|this|the_)|not_be_(?:long|late)|only_be|drop_(?:by|you|it|in|off))|keep_you_posted|_if_|\bi(?:'ll|_will|_won't)_[^,]*\b(?:you|them|it|that)\b""",
     ),
     rule(
         "decision.let_us",
@@ -129,7 +129,7 @@ DECISIONS = (
             |never)\b""",
         triggers="let's lets",
         unless=r"""
-    let'?s_(?:see|go_for_(?:a|lunch|dinner|coffee|drinks)|keep_(?:in_touch|going|it_(?:up|real))|do_(?:it|this
+    let'?s_(?:see|\w+_(?:this|that|it)[.!]*$|go_for_(?:a|lunch|dinner|coffee|drinks)|keep_(?:in_touch|going|it_(?:up|real))|do_(?:it|this
             |that)[!.]*$|make_(?:a|it)_|move_on|take_(?:a|it)_|stop_here|call_it_a_day)""",
     ),
     rule(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from commonplace.learn import words
+from commonplace.learn import verbs, words
 from commonplace.learn.clauses import Clause, plural_verb
 from commonplace.learn.regex import compiled
 from commonplace.learn.rules.base import any_form, listed, rule
@@ -122,6 +122,8 @@ _AFTER_VERBS = frozenset("a an the my our your to for like it that this no so to
 _PLACES_FIRST = frozenset("in on at since for from with after before by as also now then".split())
 
 
+_FEWEST = 5
+_PAST = frozenset("was were had did didn't wasn't weren't couldn't".split())
 _TELLING = 6
 """Words of a statement that says enough without a name or a number in it."""
 _DEFINITE = frozenset("the this these those half most both since now".split())
@@ -140,12 +142,16 @@ def fact(clause: Clause, *, eager: bool = False) -> str | None:
         return "fact.announced" if eager else None
     if _FLEETING.search(low) and not (eager and is_specific(clause)):
         return None
+    if not (eager or words.FEELINGS.isdisjoint(clause.words)):
+        return None
     if _MINE.match(low):
         return "fact.possession" if _verb_at(clause.words[1:]) else None
     if _resolved(clause) and (_verb_at(clause.words) or plural_verb(clause.words)):
-        if eager or is_specific(clause) or _NORM.search(low):
+        if eager or is_specific(clause):
             return "fact.statement"
-        if len(clause.words) >= _TELLING and _is_definite(clause) and not _UNDER_WAY.search(low):
+        if _lasts(clause) and _NORM.search(low):
+            return "fact.statement"
+        if _lasts(clause) and len(clause.words) >= _TELLING and _is_definite(clause):
             return "fact.plain"
     return "fact.announced" if eager and len(clause.words) > 1 else None
 
@@ -175,6 +181,14 @@ def _is_definite(clause: Clause) -> bool:
     return clause.first in _DEFINITE or clause.first.partition("'")[0] in words.KIN
 
 
+def _lasts(clause: Clause) -> bool:
+    """Tell whether a clause without a name or a number says how things are: in the present, and with some content."""
+    if len(clause.words) < _FEWEST or _UNDER_WAY.search(clause.low):
+        return False
+    verb = next((each for each in clause.words[1:] if words.is_finite(each)), "")
+    return not (verb in _PAST or (verbs.is_past(verb) and verb not in words.VERBS))
+
+
 def _verb_at(following: tuple[str, ...]) -> bool:
     """Tell whether a verb follows a subject."""
     return any(words.is_finite(each) or each.endswith("'s") for each in following[:12])
@@ -182,6 +196,8 @@ def _verb_at(following: tuple[str, ...]) -> bool:
 
 def is_specific(clause: Clause) -> bool:
     """Tell whether a clause names somebody or something, or gives a number or a day."""
+    if clause.joint and clause.text[:1].isupper() and clause.first.partition("'")[0] != "i":
+        return True
     return bool(_CAPITAL.search(clause.text) or _NAME_LIKE.search(clause.text)) or not words.CALENDAR.isdisjoint(
         clause.words
     )

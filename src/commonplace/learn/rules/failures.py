@@ -98,7 +98,7 @@ FAILURES = (
         "failure.mistake",
         "failure",
         0.7,
-        r"""\b(?:i|we)_(?:used|ordered|bought|picked|sent|took)_the_wrong_\w+|\bwas_(?:so_)?(?:painful|miserable
+        r"""\b(?:i|we)_(?:used|ordered|bought|picked|sent|took)_the_wrong_\w+|\b(?:with|to|at|on|in)_the_wrong_\w+|\b(?:whole|all|entire)_[\w_]{2,30}_to_redo\b|\bwas_(?:so_)?(?:painful|miserable
             |hopeless)\b|\b(?:(?:the|my|our|a|big|one|biggest)_mistake_(?:i|we|was|is|here|made|of)|(?:i
             |we)_(?:made_(?:the|a)_(?:\w+_)?mistake|screwed_up|messed_up|botched|underestimated|overlooked
             |should_never_have|regret)|what_went_wrong|lessons?_learned|went_to_waste|was_(?:for_nothing|in_vain
@@ -106,7 +106,8 @@ FAILURES = (
             |effect|difference))\b""",
         triggers="""
             mistake screwed messed botched underestimated overlooked should regret wrong lesson lessons waste
-            nothing vain pointless wasted avail luck success effect improvement difference
+            nothing redo painful miserable hopeless vain pointless wasted avail luck success effect improvement
+            difference
         """,
     ),
     rule(

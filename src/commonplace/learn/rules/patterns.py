@@ -192,7 +192,7 @@ PATTERNS = (
         "pattern",
         0.65,
         r"""^(?:and_|also_|so_|but_)?no_[\w`/-]+(?:_[\w`/'-]+){0,6}_(?:without|before|after|on|in|unless|until|to|for
-            |from|outside|during|at|over|under|except)\b|\bnobody_\w+|\bno_one_\w+s_|\b\d+[\w_-]*_max\b
+            |from|outside|during|at|over|under|except)\b|\bnobody_(?:\w+s|may|can|should|must)_\w+|\bno_one_\w+s_|\b\d+[\w_-]*_max\b
             |^(?!(?:\w+_){1,2}(?:is|are|was|\w+'s)_)(?:[\w-]+_){1,3}only\b(?:[,.]|$)|:_[\w-]+_only\b
             |^[\w'_-]{2,30}:_(?:no|only|always|never|one|max|at_most|at_least|two|all|every|keep|use)_\w+
             |\b(?:naming_)?convention_for\b""",

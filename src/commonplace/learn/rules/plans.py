@@ -108,5 +108,7 @@ def dated(clause: Clause) -> bool:
             return True
     if DATED.fits(clause.low) or not words.THIRDS.isdisjoint(clause.words[1:]):
         return True
+    if clause.words[-1] == "today" and len(clause.words) < 5:
+        return False
     # "Dentist tomorrow at 9": no verb, a day, and something that is on it.
     return not any(map(words.is_finite, clause.words)) and clause.first not in _EMPTY_FIRST and len(clause.words) <= 9

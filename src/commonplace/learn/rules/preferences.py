@@ -17,9 +17,15 @@ REQUEST = rule(
     "preference",
     0.65,
     r"""^(?:can|could|would)_(?:we|you|u)_(?:please_|pls_|just_|all_|maybe_)*(?:stop|not|never|always|avoid
-            |quit)_\w+|\bany_day\b|^(?:short|shorter|brief|plain|fewer|less)_[\w_-]+_(?:please|pls|plz)\b|\b(?:please
+            |quit)_\w+|^(?:can|could|would)_(?:you|u)_(?:please_|pls_|just_)*(?:keep|make|write|give|send|phrase
+            |format|answer)_(?:[\w']+_){0,3}(?:answers|replies|responses|messages|explanations|summaries|emails|texts
+            |sentences)\b|^[\w-]+(?:_[\w-]+){1,4}_(?:everywhere|always|only|every_time|by_default)[,_]+(?:please|pls|plz)\b
+            |\bany_day\b|^(?:short|shorter|brief|plain|fewer|less)_[\w_-]+_(?:please|pls|plz)\b|\b(?:please
             |pls|plz)_(?:don'?t|no)\b(?:[,.!]|$)""",
-    triggers="stop not never always avoid quit any please pls plz",
+    triggers="""
+        stop not never always avoid quit any please pls plz answers replies responses messages explanations summaries
+        emails texts sentences
+    """,
     unless=r"not_(?:sure|have|know)",
 )
 
@@ -152,6 +158,15 @@ PREFERENCES = (
         unless=r"""\bfind_(?:it|that|out|a|an|the|any|myself|time|my)_?|don't_(?:find|order)|take_my_(?:time|word)
             |care_about_(?:it|that|this)""",
         triggers="find order drink eat wear listen avoid take tend go opt care refuse insist swear get",
+    ),
+    rule(
+        "preference.better",
+        "preference",
+        0.6,
+        r"""^(?:i|we|he|she)_(?!(?:know|think|said|feel|felt|did|was|were)\b)\w+_(?:[\w']+_){0,4}(?:better|best|faster|easier)
+            _(?:by|with|when|if|from|without|in|on|over)_\w+""",
+        triggers="better best faster easier",
+        unless=r"\b(?:the_best|better_than|got|get)\b",
     ),
     rule(
         "preference.feels",
