@@ -39,6 +39,7 @@ _ADVERBIAL = compiled(r"""
     (?:(?:until|since|from|by)_then|after_that|for_now|meanwhile|then|now|today|(?:yes|no)(?=,?_(?:i|we|it|he|she
     |they)\b))\b,?_""")
 _CONTRACTED = re.compile(r"(?:i|we|he|she|they|it)(?:['’](?:m|s|re|ve|ll|d))\s", re.IGNORECASE)
+_SPEAKING = re.compile(r"(?:i|we)(?:['’](?:m|re|ve|ll))?\s", re.IGNORECASE)
 _CARELESS = compiled(
     r"""\b(?:im|ive|id(?=_(?:rather|like|love|prefer|say))|dont|cant|wont|didnt|doesnt|isnt|arent|wasnt|werent|couldnt
         |wouldnt"""
@@ -68,7 +69,6 @@ _OBJECTS = frozenset(
     five everything everyone nothing to up out off down back
     """.split()
 )
-_AFTER_PARTICIPLES = frozenset("in by at from with for on since as under".split())
 _PLURALS = frozenset("people kids children men women police staff customers parents".split())
 
 
@@ -172,7 +172,12 @@ def _cuts(text: str) -> list[tuple[int, str]]:
 
 def _is_new(left: str, right: str) -> bool:
     """Tell whether a clause surely begins after a few words that are none: "not perfume, she's got asthma"."""
-    return len(left.split()) <= 3 and bool(_CONTRACTED.match(right)) and not _SUBORDINATE.match(left.lstrip())
+    if _SUBORDINATE.match(left.lstrip()):
+        return False
+    if _SPEAKING.match(right) and any(map(str.isdigit, left)):
+        # "Half marathon on the 26th and I've never run that far": a date needs no verb.
+        return True
+    return len(left.split()) <= 3 and bool(_CONTRACTED.match(right))
 
 
 def _whole(left: str, cuts: list[tuple[int, str]]) -> bool:
@@ -202,7 +207,13 @@ def _begins(right: str, word: str, mark: str) -> bool:
             head not in _BEFORE_VERBS or found[1:2] == [] or found[1] in words.VERBS
         )
     if (left_out := _LEFT_OUT.match(low)) and not (left_out["ing"] or left_out["not"]):
-        apposed = mark == "," and bool(left_out["past"]) and found[1:2] != [] and found[1] in _AFTER_PARTICIPLES
+        apposed = (
+            mark == ","
+            and bool(left_out["past"])
+            and found[1:2] != []
+            and found[1] not in _OBJECTS
+            and not found[1][0].isdigit()
+        )
         return (bool(mark) or word == "but") and not apposed
     return _has_verb(found, mark) or (bool(mark or word) and plural_verb(found))
 

@@ -36,9 +36,16 @@ _REMEMBER = compiled(
         |answers?|time)|your\s+(?:information|records|notes|memory)|later(?:\s+reference)?|reference|posterity
         |next\s+time)\s*[,:–—-]+\s*| (?:you\s+)?(?:should|must
         |need\s+to)\s+know(?:\s+for\s+[\w\s]{3,30}?)?(?:\s+that\s+|\s*[:,]\s*)
-        | (?:just\s+)?so\s+(?:that\s+)?you\s+(?:know|remember|have\s+it)[,:]?\s+| (?:keep|hold)\s+(?:on\s+to
+        | (?:just\s+)?so\s+(?:that\s+)?you\s+(?:know|remember|have\s+it)[,:]?\s+(?!(?:who|what|how|why|where|it
+        |this)\b)| (?:keep|hold)\s+(?:on\s+to
         |track\s+of|a\s+note\s+of)\s+(?:this|that|it|the\s+following)\s*[:,–—-]+\s*| remember\s+(?=the\s+following\b)
         | (?:reminder|psa|n\.?b\.?|important|note\s+to\s+self|memo|to\s+remember|remember)\s*[:!]\s*)""",
+    re.IGNORECASE,
+)
+_ANNOUNCED = compiled(
+    r"""[^:.?]{0,60}\b(?:remember|remind|note|forget(?:ting)?|in\s+mind|write\s+(?:this|it)|save|store
+        |so\s+you\s+know)\b[^:.?]{0,30}:\s+
+        (?=\S)""",
     re.IGNORECASE,
 )
 _AFTERWARDS = compiled(
@@ -62,7 +69,9 @@ _TO_DO = re.compile(
 _WISH = re.compile(r"\bforget to (?:have|eat|drink|smile|breathe|subscribe|enjoy|rest|vote)\b", re.IGNORECASE)
 _REMIND = re.compile(_ASKING + r"remind\s+(?:me|us)\s+(?:that|about|of|on|tomorrow|next)\b", re.IGNORECASE)
 
-_NOTES = r"(?:your\s+|the\s+|my\s+)?(?:memory|memories|notes?|records?|files?|database|history|profile|brain|logs?)"
+_NOTES = (
+    r"(?:your\s+|the\s+|my\s+)?(?:memory|memories|notes?|records?|files?|database|history|profile|brain|logs?|list)"
+)
 _TELLING = r"(?:told|said|mentioned|shared|wrote|gave|discussed|talked|asked|sent)"
 _FORGET = compiled(
     _ASKING
@@ -72,6 +81,7 @@ _FORGET = compiled(
         |undo)\s+(?=(?:(?:everything|anything|all(?:\s+of)?|what|the\s+(?:thing|bit|part|stuff|things|message|comment
         |info\w*)s?|(?:that|my|the)\s+(?:last|previous|earlier|first)\s+\w+|that\s+\w+|whatever)\b).*\b(?:about|on
         |regarding|i\s+{_TELLING}|we\s+{_TELLING}|{_TELLING}|earlier|concerning)\b)| (?:delete|erase|remove|wipe|purge
+        |strike|scratch|cross
         |clear|drop|scrub|discard|get\s+rid\s+of|destroy|lose)\s+(?=.*\b(?:(?:from|in|out\s+of)\s+{_NOTES}
         |you\s+(?:know|have|remember|stored|saved|hold|keep|kept|noted|wrote)|i\s+{_TELLING}|we\s+{_TELLING}
         |about\s+me|(?:memory|memories|note|notes|entry|entries|reminder|record|records|info|information|everything
@@ -196,7 +206,7 @@ def _remember(sentence: Span) -> Command | None:
         r"\bremember (?:for me )?that\b|\bnote that\b|in mind that\b", text, re.IGNORECASE
     ):
         return None
-    if found := _REMEMBER.match(text):
+    if found := _REMEMBER.match(text) or _ANNOUNCED.match(text):
         return _of("remember", sentence, found.end())
     if found := _AFTERWARDS.search(text):
         return Command("remember", text[: found.start()], sentence.start, sentence.start + found.start())

@@ -28,7 +28,7 @@ _STRONG = r"""
     |old\s+(?:info|news)|before\s+[\w.]+)|not\s+any\s?more|no\s+longer|wrong(?:\s+\w+)?(?=[,.:;!–—-]|\s[-–—]|$)|edit
     |(?:it|that|this|he|she|they|i|we)\s+(?:is|was|are|were|does|did|do|has|have|am)(?:\s+not|n't)(?=[,.!]|$)
     |not\s+(?:true|correct|quite(?:\s+right)?|exactly|right)(?=[,.:;!]|$)"""
-_WEAK = r"""actually|sorry(?:\s+(?:folks|all|guys|everyone|team))?|oops|whoops|wait|no\s+wait
+_WEAK = r"""actually|o{1,2}ps|sorry(?:\s+(?:folks|all|guys|everyone|team))?|oops|whoops|wait|no\s+wait
     |no(?=[,.!…]|\s+(?:wait|it|it's|that|i|we|he|she|they|the|my|our|sorry|actually)\b)
     |nope|nah|oh|ah|hm+|well
     |hang\s+on|hold\s+on|update|ugh|er+|yes|yeah|yep|right|now(?=\s+(?:it|they|he|she)\b)|on\s+second\s+thoughts?
@@ -48,9 +48,18 @@ _SPELLED = compiled(
     re.IGNORECASE,
 )
 _SWAP = re.compile(r"not (?P<old>[^,;]{1,30}), (?:it's |but )?(?P<new>[^,;.!]{1,30})[.!]*$", re.IGNORECASE)
+_SWAPPED = re.compile(r"(?P<new>(?:it's )?[^,;.!?]{1,40}), not (?P<old>[^,;.!?]{1,30})[.!]*$", re.IGNORECASE)
+_BARE = re.compile(
+    r"(?:no,? |nope,? )?(?:the |on |at )?(?P<value>[^,;.!?]{1,20})(?:, [^?]{3,60}|[.!]*)$", re.IGNORECASE
+)
+_RIGHT = re.compile(
+    r"(?:the|my|our) (?:correct|right|actual|real|proper) (?P<rest>\w+(?: \w+)? (?:is|are|was) .+)$", re.IGNORECASE
+)
+_MINE_IS = re.compile(r"(?:my|our) (?P<key>\w+(?: \w+)?)(?:'s| is| are) (?P<value>[^,;.]{2,40})", re.IGNORECASE)
 _TELLING = (
     "actually",
     "sorry",
+    "ops",
     "oops",
     "wait",
     "no",
@@ -76,6 +85,12 @@ _SAID_BUT = compiled(
         |should\s+be|it\s+should\s+be|mean)\s+(?P<new>.+)$""",
     re.IGNORECASE,
 )
+_YOU_WROTE = compiled(
+    r"""(?:,|;|_and|_but|_[-–—])_(?:you|they)_(?:all_)?(?:wrote|said|put|spelled|spelt|typed|called_(?:it|me|her|him)
+        |have|had)_
+    (?P<old>[^,;.]{1,40}?)[\s.!]*$""",
+    re.IGNORECASE,
+)
 _SAID_THAT = re.compile(r"\bi\s+(?:said|meant|wrote)\s+(?:that\s+)?(?P<new>(?:i|we|my|our|the)\b.+)$", re.IGNORECASE)
 _CONTRAST = compiled(
     r"""
@@ -84,7 +99,8 @@ _CONTRAST = compiled(
     re.IGNORECASE,
 )
 _IS = compiled(
-    r"""(?:(?:it|that|this|he|she|they|make\s+(?:it|that)|i\s+meant(?:\s+to\s+say)?|i\s+mean|should\s+be
+    r"""(?:(?:since|as_of|from|starting)_\w+,?_|(?:these_days|nowadays|by_now|this_(?:year|month|week|time)
+        |now),?_)?(?:(?:it|that|this|he|she|they|make\s+(?:it|that)|i\s+meant(?:\s+to\s+say)?|i\s+mean|should\s+be
         |that\s+should\s+be|it\s+should\s+be|should\s+have\s+been)(?:'s|'re|\s+is|\s+was|\s+are|\s+should\s+be
         |'ll\s+be|\s+will\s+be)?(?:\s+(?:now|actually|really|supposed\s+to\s+be))?\s+(?:at\s+|on\s+|in\s+
         |the\s+)?)(?=\S)""",
@@ -94,6 +110,7 @@ _AFTER = re.compile(
     r"[,;:]\s+.*$|\s[–—-]\s.*$|\.\s*$|!+\s*$|\s+(?:now|instead|sorry|my bad|actually|not that)\s*$|\s*\(.*\)\s*$",
     re.IGNORECASE,
 )
+_HOURS = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
 _TYPES = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -103,6 +120,7 @@ _TYPES = tuple(
         r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\b",
         r"\b\d{1,2}(?:st|nd|rd|th)\b",
         r"(?<!\w)[~.]?/[\w./~-]+|\b[\w.-]+/[\w./-]+",
+        rf"\b(?:half|quarter) (?:past|to) \w+|(?<=\bat )(?:{_HOURS})\b",
         r"\b\d{1,2}:\d\d(?: ?[ap]m)?\b|\b\d{1,2} ?[ap]m\b|\bnoon\b|\bmidnight\b",
         r"[€$£] ?\d[\d,.]*[km]?\b",
         r"\b\d[\d,.:]*\d? ?(?:%|[a-z]{1,7}\b)",
@@ -146,27 +164,74 @@ def may_announce(text: str) -> bool:
     return _cues(text.replace("’", "'"))[2] and len(text.split()) <= 6
 
 
-def correction(text: str, said: Sequence[Said], who: Who, *, announced: bool = False) -> Corrected | None:
-    """Read a sentence as a correction of something said before; None when it corrects nothing."""
+def correction(
+    text: str, said: Sequence[Said], who: Who, *, announced: bool = False, asked: bool = False
+) -> Corrected | None:
+    """Read a sentence as a correction of something said before; None when it corrects nothing.
+
+    Asked is for what answers a question: a bare value is then no correction.
+    """
     text = text.replace("’", "'")
     begin, strong, told = _cues(text)
     strong = strong or announced
     rest = _named(text[:begin], text[begin:].strip())
     if spelled := _SPELLED.match(text):
         return Corrected(f"The right spelling is {spelled['before'] or spelled['after']}", who, None)
-    if (swap := _SWAP.match(text)) and (found := _put_right(swap["new"], swap["old"], said, False)) and found.made:
+    if found := _swapped(text, said) or (not asked and _replaced(text, said, who)) or _contradicted(text, said, who):
         return found
+    if right := _RIGHT.match(text):
+        return _restated(f"the {right['rest']}", None, said, who, strong=True)
     if not rest or not (strong or told):
         return None
     if contrast := _CONTRAST.match(rest):
         return _restated(contrast["new"], None, said, who, strong)
     if again := _SAID_THAT.search(rest):
         return _restated(again["new"], None, said, who, strong=True)
+    strong = strong or bool(_YOU_WROTE.search(rest))
     old, rest = _wrong_value(rest)
     value = _value(rest)
     if value is not None:
         return _put_right(value, old, said, strong) or _by_preposition(rest, said)
     return _restated(rest, old, said, who, strong)
+
+
+def _swapped(text: str, said: Sequence[Said]) -> Corrected | None:
+    """Read "not weekly, every two weeks" and "every two weeks, not weekly" by the value that was said before."""
+    swap = _SWAP.match(text) or _SWAPPED.match(text)
+    if not swap or not said or not any(_has(each.text, swap["old"]) for each in said[-3:]):
+        return None
+    return _put_right(swap["new"].removeprefix("it's "), swap["old"], said, False)
+
+
+def _replaced(text: str, said: Sequence[Said], who: Who) -> Corrected | None:
+    """Read a bare value that another speaker sets against the last one of its kind: "the 18th, legal moved it"."""
+    if not said or said[-1].who.name == who.name or not (bare := _BARE.match(text)):
+        return None
+    value = bare["value"]
+    for kind in _TYPES:
+        if kind.fullmatch(value) and (places := list(kind.finditer(said[-1].text))):
+            if places[-1][0].lower() == value.lower():
+                return None
+            place = places[-1]
+            right = said[-1].text[: place.start()] + value + said[-1].text[place.end() :]
+            return Corrected(right, said[-1].who, said[-1], made=True)
+    return None
+
+
+def _contradicted(text: str, said: Sequence[Said], who: Who) -> Corrected | None:
+    """Read "My team lead is Folke" against an assistant's "I have Bruna down as your team lead"."""
+    mine = _MINE_IS.match(text)
+    if not mine:
+        return None
+    others = [each for each in said[-4:] if each.who.name != who.name]
+    claimed = next((each for each in reversed(others) if _has(each.text, f"your {mine['key']}")), None)
+    if claimed is None or _has(claimed.text, mine["value"].rstrip(".!")):
+        return None
+    return Corrected(text.rstrip(".! "), who, claimed, sure=True)
+
+
+def _has(text: str, value: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text, re.IGNORECASE) is not None
 
 
 def _named(cue: str, rest: str) -> str:
@@ -192,6 +257,8 @@ def _cues(text: str) -> tuple[int, bool, bool]:
 
 def _wrong_value(rest: str) -> tuple[str | None, str]:
     """Give the value that was wrong, where it is named, and the rest without it."""
+    if found := _YOU_WROTE.search(rest):
+        return found["old"].strip(" \"'"), rest[: found.start()]
     if found := _SAID_BUT.match(rest) or _NOT_BUT.match(rest):
         return found["old"].strip(" \"'"), found["new"]
     if found := _NOT.search(rest):

@@ -18,6 +18,12 @@ _QUESTION = compiled(
     r"|have|has|wants?|about|if|come|many|much|long|often|to|time|else|know)\b"
     r"|any_(?:ideas?|thoughts|chance|news|update|tips|advice|suggestions)\b|thoughts\b|anyone\b)"
 )
+_TAG = compiled(
+    r"""^(?:right|correct|ok|okay|no|yes|yeah|eh|huh|true|is_that_(?:right|so|ok|true)|does_that_\w+|(?:is|are|do|does
+        |did|was|were
+        |have|has|will|would|can|could)(?:n't)?_(?:it|we|you|they|i|he|she))[?!.\s]*$|^(?:or|if|what|how|why|thoughts
+        |any)\b"""
+)
 _SUPPOSED = compiled(
     r"\b(?:what_if|imagine|suppose|supposing|hypothetical\w*|pretend|let's_say|lets_say|say_we|if_i_were|if_we_were"
     r"""|if_(?:i|we|you|they|he|she|it)_(?:used|had|did|could|would|went|were|was_to|switched|moved|wanted|chose|made
@@ -39,7 +45,8 @@ _GUESSED = compiled(
     r"""|tempted|toying_with|leaning_towards?|undecided|haven't_decided|not_decided|can't_decide|still_deciding|tbd
         |up_in_the_air"""
     r"""|some_?day|one_day|at_some_point|sooner_or_later|eventually|who_knows|rumou?rs?|rumou?red
-        |(?:almost|nearly)_(?!every|all\b|always|never|no\b|none|half|twice|\d|the|a\b|two|three|any|identical)|or_something
+        |(?:almost|nearly)_(?!every|all\b|always|never|no\b|none|half|twice|\d|the|a\b|two|three|any|identical)
+        |or_something
         |my_money(?:'s|_is)_on|(?:i|we)_bet\b|wouldn't_be_surprised"""
     r"""|we_could|i_could|you_could|one_could|could_(?:also|try|use|always|just)|should_we|shall_we|we_should(?:'ve
         |_have)?|i_should(?:'ve|_have)?|we_ought"""
@@ -60,7 +67,8 @@ _SMALL = compiled(
         |makes_sense|will_do|noted|understood|of_course|sure\b|agreed\b[.!]*$|exactly|same\b|fair\b|cool\b
         |great\b(?!_(?:dane|barrier|ormond))|perfect\b|awesome|amazing\b|brilliant\b|fantastic\b|excellent\b"""
     r"""|let_me_(?:know|check|see|look|try|think)|here_(?:is|are|'s|you)|here's|sorry_(?:for|about|to)|apologi
-        |my_pleasure|glad|happy_to|pleased_to|kind_regards|best_(?:regards|wishes)|regards|dear\b|yours|sincerely|warm"""
+        |my_pleasure|glad|happy_to|pleased_to|kind_regards|best_(?:regards|wishes)|regards|dear\b|yours|sincerely
+        |warm"""
     r"""|just_(?:a_sec|kidding|checking|wondering|curious|saying)|one_(?:sec|moment|minute)|brb|afk|back\b|hang_on
         |hold_on|wait\b|lunch|same_here|me_too|never_?mind|no_idea|i_see\b|i_know\b|i_agree\b|i_understand\b
         |i'm_(?:so_|very_|really_)?(?:sorry|glad|happy|sad|excited|confused|stuck|lost|tired|exhausted|hungry|bored
@@ -114,6 +122,11 @@ _ADVICE = compiled(
 def is_question(low: str) -> bool:
     """Tell whether a sentence asks."""
     return bool(_QUESTION.search(low))
+
+
+def is_tag(low: str) -> bool:
+    """Tell whether a clause only asks whether the one before is so: "right?", "don't you?"."""
+    return bool(_TAG.match(low))
 
 
 def is_supposed(low: str) -> bool:

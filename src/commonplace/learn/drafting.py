@@ -19,7 +19,8 @@ _BACKWARD = compiled(
     r"""\b(?:the_(?:other|old|new|first|second)_one|because_of_(?:that|this|it)|for_that_reason)\b
         |^let's_[\w_]+_(?:that|this|those|these|it|them)[.!]*$|^(?:that's|this_is|that_is|it's)_(?:policy|the_(?:rule
         |policy|convention|way)|final|decided|settled|why|because|how_we)\b|^(?:too|mainly|mostly|because|bc|since
-        |reason|the_reason|simply)\b(?!_(?:bad|late|funny|short|many_cooks|then|\w+day|january))|_instead[.!]*$
+        |reason|the_reason|simply|[\w-]+,_(?:because|since|due_to))\b(?!_(?:bad|late|funny|short|many_cooks|then
+        |\w+day|january))|_instead[.!]*$
         |_(?:over|about|because_of|due_to)_(?:it|that|this|them)[.!]*$"""
 )
 _POLICY = compiled(
@@ -96,7 +97,7 @@ class Drafting:
             told = refer.resolved(each, self.person, self.topic)
             if not told.words or self._attached(told, before):
                 continue
-            draft = self.clause(told, eager=eager or notice or told is not each)
+            draft = self.clause(told, eager=eager or notice)
             if draft and draft.owner is None and draft.kind == "fact" and owned and each.joint in ("and", ",", "so"):
                 draft.owner = owned
             owned = (draft.owner if draft else None) or owned
@@ -145,7 +146,7 @@ class Drafting:
             self._remember(each, None)
             return None
         draft = self._draft(each, rule, previous)
-        if draft is None or (not eager and says_little(draft.clause)):
+        if draft is None or (not eager and says_little(draft.clause, draft.rule)):
             self._remember(each, None)
             return None
         draft.importance += 0.15 * eager
@@ -210,7 +211,8 @@ class Drafting:
             return False
         if last.kind not in ("decision", "failure") or each.joint or last.has_reason() or failed:
             return False
-        if rule is None and not (_SHORT_REASON.match(each.low) or HYPOTHETICAL.search(each.low) or _is_plain(each)):
+        plain = _is_plain(each) or (last.kind == "failure" and each.first in ("we", "i") and len(each.words) > 2)
+        if rule is None and not (_SHORT_REASON.match(each.low) or HYPOTHETICAL.search(each.low) or plain):
             return False
         last.add(each)
         self._explained = True

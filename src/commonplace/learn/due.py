@@ -18,8 +18,10 @@ _SHORT = {
 }  # fmt: skip
 _ABBREVIATED = compiled(
     r"""\b(?:tmrw|tmr|tomo|2moro|tonite|eod|eow|eom|end_of_(?:day|week|month))\b
-        |(?<=\b(?:on|by)_)(?:mon|tues?|weds?|thu|thurs?|fri|sat|sun)\b
-        |(?<=\b(?:this|till|next)_)(?:mon|tues?|weds?|thu|thurs?|fri|sat|sun)\b""",
+        |(?<=\b(?:on|by|is)_)(?:mon|tues?|weds?|thu|thurs?|fri|sat|sun)\b
+        |(?<=\b(?:due|for)_)(?:mon|tues?|weds?|thu|thurs?|fri|sat|sun)\b
+        |(?<=\b(?:this|till|next)_)(?:mon|tues?|weds?|thu|thurs?|fri|sat|sun)\b
+        |\b(?:mon|tues?|weds?|thu|thurs?|fri|sat|sun)(?=_(?:\d|at_\d|morning|night|evening))""",
     re.IGNORECASE,
 )
 # Done already, but for a day to come: their tense says nothing about the day.

@@ -13,17 +13,20 @@ from commonplace.values import Kind
 Reading = tuple[str, Kind, float]
 """The name of the rule that fits, the kind, and how much it matters."""
 
+_PERSONAL = ("fact.personal", "fact.being", "fact.possession")
 _ENOUGH = 4
 _EMPTY = EMPTY | ASKING | frozenset("back away around along together".split())
 _LITTLE = _EMPTY | COMMON
-PLAIN = ("fact.statement", "fact.plain")
+PLAIN = ("fact.statement", "fact.plain", "pattern.tendency")
 FIRST_PERSON = frozenset("i i'm i'll i've i'd we we're we'll we've".split())
 POINTING = compiled(
     r"""^(?:it|they|that|this|these|those|she|he|which|otherwise|the_other|both|none|nothing|his|her|their|its)(?:'s
         |'re|'ll)?_|^(?:the_)?(?:\w+_)?ones_"""
 )
 POINTED_AT = compiled(r"_(?:it|that|them|those|this)[.!]*$")
-_STATE = compiled(r"^(?:i'm|we're|i_am|we_are)_(?!\w+ing\b|not_\w+ing\b)\w+")
+_SHALL_BE = compiled(
+    r"^(?!(?:it|that|he|she|they|you)\b)[\w'-]+(?:_[\w'-]+){0,4}_(?:will|won't)_(?:be|stay|go|get|have)_\w+"
+)
 
 
 def kind(each: Clause, *, eager: bool) -> Reading | None:
@@ -39,8 +42,9 @@ def kind(each: Clause, *, eager: bool) -> Reading | None:
     if EVERY.fits(each.low) and len(each.words) > 2:
         return EVERY.name, EVERY.kind, EVERY.importance
     if dated(each) and not POINTING.match(each.low):
-        own = each.first in FIRST_PERSON and not _STATE.match(each.low)
-        return DATED.name, "decision" if own else "fact", DATED.importance
+        return DATED.name, DATED.kind, DATED.importance
+    if each.joint == "so" and _SHALL_BE.search(each.low):
+        return "decision.so", "decision", 0.65
     if len(each.words) < 5 and POINTED_AT.search(each.low):
         return None
     name = fact(each, eager=eager)
@@ -52,8 +56,10 @@ def content(each: Clause) -> int:
     return sum(_bare(word) not in _EMPTY for word in each.words)
 
 
-def says_little(each: Clause) -> bool:
+def says_little(each: Clause, name: str) -> bool:
     """Tell whether a clause says nothing to who reads it later: "next time", "I won't keep them"."""
+    if name in _PERSONAL and content(each) > 1:
+        return False
     return content(each) < _ENOUGH and all(_bare(word) in _LITTLE for word in each.words)
 
 

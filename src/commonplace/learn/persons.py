@@ -54,6 +54,8 @@ class Who:
     """Sarah; or "the user" and "the assistant" for those without a name."""
     other: str | None = None
     """Whoever "you" is, if that is known."""
+    present: frozenset[str] = frozenset()
+    """The names of all who take part, in lower case."""
 
 
 def named(speaker: str | None, role: str) -> str:

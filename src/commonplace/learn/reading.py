@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
-from commonplace.learn import doubt, refer, rules
+from commonplace.learn import doubt, refer, rules, words
 from commonplace.learn.clauses import clause, clauses
 from commonplace.learn.commands import Command, command, may_ask
 from commonplace.learn.corrections import correction, may_announce, only_announces
@@ -45,6 +45,8 @@ class Reader:
     """Goes through messages in their order; holds what was said and asked, and whom "you" and "she" are."""
 
     said: list[Said] = field(default_factory=list)
+    present: frozenset[str] = frozenset()
+    """The names of all who take part, in lower case."""
     person: str | None = None
     question: str | None = None
     """What the message before asked at its end, if it did."""
@@ -74,7 +76,7 @@ class Reader:
         else:
             other = self._last if self._last != name else self._names.get("user")
         self._names[message.role] = name
-        return Who(name, other)
+        return Who(name, other, self.present)
 
 
 class _Message:
@@ -114,7 +116,7 @@ class _Message:
         self.question = None
         point, notice = core(sentence)
         low = " ".join(point.text.lower().replace("’", "'").split())
-        if self._message.role == "user" and (asked := _asked_of_the_book(point, sentence)):
+        if self._message.role == "user" and (asked := self._asked_of_the_book(point, sentence)):
             if asked.act != "forget that" or not self._corrected(sentence):
                 self._command(asked, point)
         elif doubt.is_task(sentence.text.lower()):
@@ -145,6 +147,11 @@ class _Message:
         self._drafting.statement(sentence, eager=eager)
 
     def _asked(self, sentence: Span) -> None:
+        before, comma, after = sentence.text.rpartition(", ")
+        told = comma and any(map(words.is_finite, before.lower().split())) and " or " not in after
+        if told and not doubt.is_question(before.lower()) and not doubt.is_tag(after.lower()):
+            # "I land in Split on Saturday, pick me up?"
+            self._drafting.statement(Span(sentence.start, sentence.start + len(before), before), eager=False)
         self.question = sentence.text
         self.asks = True
         self._drafting.previous = clause(sentence.text.rstrip(" ?!"), sentence.start, sentence.end)
@@ -154,7 +161,10 @@ class _Message:
         question = self._reader.question
         point = core(sentence)[0]
         low = without_end(point.text.lower())
-        if not question or self._generic or not refer.is_open(question) or not refer.is_answer(low, question):
+        if not question or self._generic:
+            return False
+        plain = refer.is_open(question) and refer.is_answer(low, question)
+        if not plain and not (refer.asks_for(question) and refer.points_back(point.text)):
             return False
         text = f'{self._who.name}, asked "{question.strip()}": {without_end(point.text)}'
         whole = replace(clause(low, point.start, sentence.end), text=text)
@@ -162,6 +172,14 @@ class _Message:
         return True
 
     # Commands
+
+    def _asked_of_the_book(self, point: Span, sentence: Span) -> Command | None:
+        """Read a command; a word that seems only to open a sentence may belong to it."""
+        found = command(point) or (command(sentence) if point is not sentence else None)
+        if found is None and (lead := _LEAD.match(point.text)):
+            # "Quick one before my run: don't forget that …"
+            found = command(Span(point.start + lead.end(), point.end, point.text[lead.end() :]))
+        return found
 
     def _command(self, asked: Command, sentence: Span) -> None:
         if asked.act == "remember":
@@ -205,6 +223,8 @@ class _Message:
 
     def _forget(self, subject: str, asked: Command, who: Who) -> None:
         about = clause(subject, asked.start, asked.end)
+        if any(each.act == "forget" and set(each.clause.words) >= set(about.words) for each in self._drafting.drafts):
+            return
         about = replace(about, text=subject)
         self._drafting.drafts.append(
             Draft(about, "command.forget", "note", 0.8, owner(about, "fact", who), who, "forget")
@@ -214,7 +234,9 @@ class _Message:
 
     def _corrected(self, sentence: Span) -> bool:
         wrong, self._wrong = self._wrong, False
-        found = correction(sentence.text, self._reader.said, self._who, announced=wrong)
+        found = correction(
+            sentence.text, self._reader.said, self._who, announced=wrong, asked=bool(self._reader.question)
+        )
         if found is None:
             self._wrong = may_announce(sentence.text)
             return False
@@ -235,12 +257,3 @@ class _Message:
         self._reader.said.append(Said(found.text, found.who, whose, named, draft))
         self._drafting.previous = whole
         return True
-
-
-def _asked_of_the_book(point: Span, sentence: Span) -> Command | None:
-    """Read a command; a word that seems only to open a sentence may belong to it."""
-    found = command(point) or (command(sentence) if point is not sentence else None)
-    if found is None and (lead := _LEAD.match(point.text)):
-        # "Quick one before my run: don't forget that …"
-        found = command(Span(point.start + lead.end(), point.end, point.text[lead.end() :]))
-    return found

@@ -86,6 +86,16 @@ KIN = frozenset(
     neighbor nan gran grandmother grandfather
     """.split()
 )
+CHANGES = frozenset(
+    """
+    moved left joined died born married divorced retired graduated quit became changed renamed replaced closed opened
+    bought sold won started finished founded launched signed approved announced resigned promoted hired fired built
+    upgraded switched migrated expired adopted introduced extended raised rose dropped doubled halved rotated inherited
+    transferred relocated renewed ended merged split grew
+    """.split()
+)
+"""Past events after which things are different from before."""
+
 FEELINGS = frozenset(
     """
     proud excited nervous scared thrilled upset angry mad exhausted jealous worried tired hungry bored sad happy glad

@@ -6,7 +6,8 @@ from commonplace.learn.rules.base import base_form, ing_form, listed, past_form,
 
 _SETTLED = listed("""
     decide, choose, settle on, settle for, opt for, go with, go for, agree, vote, standardise on, standardize on,
-    rule out, approve, sign off, commit to, conclude, land on, resolve to, veto, turn down, postpone, put off,
+    rule out, approve, sign off, commit to, conclude, land on, resolve to, resolve that, veto, turn down, postpone,
+    put off,
     green-light, call off, say no to, say yes to, award, elect, pull the plug on, hold off on, shelve, opt out of,
     opt to, ditch, scrap, compromise on, go ahead with, go back to, overrule, finalise, finalize
 """)
@@ -118,18 +119,22 @@ DECISIONS = (
             |(?<=we_will_)\w+|be_(?:using|keeping|moving|switching))\b""",
         unless=r"""\bwe(?:'ll|_will)_(?:see|talk|discuss|figure|get_back|be_in_touch|let_you|find_out|try|look|check
             |need_to_talk|catch|chat)\b|\bi(?:'ll|_will)_(?:keep_(?:you|it|that|an)|stop_(?:by|here|there)|use_(?:\"
-            |that|it|this|the_)|not_be_(?:long|late)|only_be|drop_(?:by|you|it|in|off))|keep_you_posted|_if_|\bi(?:'ll|_will|_won't)_[^,]*\b(?:you|them|it|that)\b""",
+            |that|it|this|the_)|not_be_(?:long|late)|only_be|drop_(?:by|you|it|in|off))|keep_you_posted|_if_|\bi(?:'ll
+            |_will|_won't)_[^,]*\b(?:you|them|it|that)\b""",
     ),
     rule(
         "decision.let_us",
         "decision",
         0.7,
-        r"""\blet'?s_(?:just_|not_|all_|now_)*(?:go_(?:with|for)|use|stick|stay|keep|switch|adopt|drop|replace|move
-            |stop|standardi[sz]e|settle|skip|do_(?:it|the|a|away)|make|avoid|not|call|postpone|push|meet|take|always
-            |never)\b""",
+        r"""\blet'?s_(?:just_|not_|all_|now_|please_)*(?!(?:ask|see|check|look|talk|wait|discuss|think|hope|start|try
+        |get|go
+            |say|face|find|figure|find|grab|have|eat|dance|party|celebrate|chat|catch|continue|begin|be|play|pretend
+            |imagine
+            |remember|hear|know|keep_in|please)\b)\w+_\w+|\blet'?s_(?:all_|just_)*go_(?:with|for|back)\b""",
         triggers="let's lets",
         unless=r"""
-    let'?s_(?:see|\w+_(?:this|that|it)[.!]*$|go_for_(?:a|lunch|dinner|coffee|drinks)|keep_(?:in_touch|going|it_(?:up|real))|do_(?:it|this
+    let'?s_(?:see|\w+_(?:this|that|it)[.!]*$|go_for_(?:a|lunch|dinner|coffee|drinks)|keep_(?:in_touch|going|it_(?:up
+        |real))|do_(?:it|this
             |that)[!.]*$|make_(?:a|it)_|move_on|take_(?:a|it)_|stop_here|call_it_a_day)""",
     ),
     rule(
@@ -138,6 +143,7 @@ DECISIONS = (
         0.75,
         r"^[\w\"'./+-]+(?:_[\w\"'./+-]+){0,4}_it_is\b(?:[.!,]|_then|_for|$)",
         triggers="it",
+        unless=r"\bas_it_is\b|^(?:i|we|he|she|they|what|how|that)\b",
     ),
     rule(
         "decision.no_more",

@@ -8,6 +8,7 @@ from commonplace.learn import verbs, words
 from commonplace.learn.clauses import Clause, plural_verb
 from commonplace.learn.regex import compiled
 from commonplace.learn.rules.base import any_form, listed, rule
+from commonplace.recall.lexicon import COMMON, EMPTY
 
 _BEING = any_form(
     listed("""
@@ -75,11 +76,14 @@ _MINE = compiled(
     r"^(?:and_|but_|also_|plus_)?(?:since_then_|now_)?(?:(?:both|all|one|some|most)_(?:of_)?)?(?:my|our|his|her|their)_"
 )
 _FLEETING = compiled(
-    r"""(?:\b(?:is|are|was|were|'s|'re|isn't|aren't|all|looks?|seems?|feels?|got|getting|went)_(?:\w+ly_|so_|very_
+    r"""(?:\b(?:is|are|was|were|'s|'re|isn't|aren't|all|looks?|seems?|sounds?|feels?|got|getting|went)_(?:\w+ly_|so_
+        |very_
         |all_|really_|now_|still_|a_bit_|pretty_|too_|not_|just_)*(?:done|fine|ok|okay|good|great|nice|cool|ready|back
         |broken|weird|tired|busy|hungry|late|lovely|haunted|happy|sad|funny|cute|awesome|amazing|crazy|insane|terrible
         |awful|perfect|wrong|right|delicious|gorgeous|hilarious|annoying|confusing|strange|killing|ridiculous|jealous
-        |true|false|important|interesting|beautiful|boring|hard|easy|possible|making|failing|doing|acting|getting
+        |true|false|important|interesting|beautiful|boring|splendid|brilliant|fantastic|wonderful|excellent|stunning
+        |fabulous|adorable|horrible|dreadful|disgusting
+        |yummy|tasty|hard|easy|possible|making|failing|doing|acting|getting
         |going_(?:well|great|on)|coming_along|looking|kidding|up|down|here|there|gone|it|that|this|attached|below
         |above|as_follows|working|better|worse)\b(?!_(?:at|in|on|to|for|since|until|every|\w+_\d|\d|below|above|than
         |of|with|because))|\bmy_(?:bad|question|guess|point|pleasure|code|mistake|god|apologies|brain|problem|issue
@@ -100,14 +104,17 @@ _CAPITAL = re.compile(r"(?<=[a-z,;:&+(] )[\"“(]?[A-ZÀ-Þ][\w&.-]+|\b[A-Z]{2,}
 _NAME_LIKE = re.compile(r"\d|[\w]/[\w]|\w_\w|[a-z]\.[a-z]{2}|\b[a-z]+[A-Z]|[`\"“@#]|\w-\w+-\w|[€$£%]")
 _NO_SUBJECT = frozenset(
     """
-    i you it this that there these those who what which where when why how if let's and or but so because as to for
+    i you it this that there let these those who what which where when why how if let's and or but so because as to for
     in on at of with from by here yes no not maybe please just thanks also then than very too more most really still
     sounds looks seems feels someone somebody something anything everything nothing anyone me us him them
     """.split()
 )
 _EXISTS = compiled(
     r"""^there(?:'s|_is|_are|_isn't|_aren't|_was|_were)_(?:also_)?(?:no|only|\d+|two|three|four|five|six|a_(?:limit
-        |rule|policy|fee|cap|quota|deadline)|an?_\w+_(?:limit|fee|rule)|never|always)\b"""
+        |rule|policy|fee|cap|quota|deadline)|an?_\w+_(?:limit|fee|rule)|never|always)\b
+        |^there(?:'s|_is|_are)_(?:\w+_){1,6}(?:in|at|on|under|behind|near|next_to|inside|above|below)_(?:the|an?|my
+        |our|his|her
+        |their|every|each)_\w+"""
 )
 _THINKING = frozenset(
     "think want need see know guess mean hope like love wonder say suggest understand agree wish".split()
@@ -124,6 +131,7 @@ _PLACES_FIRST = frozenset("in on at since for from with after before by as also 
 
 _FEWEST = 5
 _PAST = frozenset("was were had did didn't wasn't weren't couldn't".split())
+_LITTLE = EMPTY | COMMON
 _TELLING = 6
 """Words of a statement that says enough without a name or a number in it."""
 _DEFINITE = frozenset("the this these those half most both since now".split())
@@ -145,11 +153,11 @@ def fact(clause: Clause, *, eager: bool = False) -> str | None:
     if not (eager or words.FEELINGS.isdisjoint(clause.words)):
         return None
     if _MINE.match(low):
-        return "fact.possession" if _verb_at(clause.words[1:]) else None
+        return "fact.possession" if _verb_at(clause.words) else None
     if _resolved(clause) and (_verb_at(clause.words) or plural_verb(clause.words)):
-        if eager or is_specific(clause):
+        if eager or _is_known(clause) or _EXISTS.match(low):
             return "fact.statement"
-        if _lasts(clause) and _NORM.search(low):
+        if _lasts(clause) and ((_NORM.search(low) and _is_full(clause)) or _begins_with_a_name(clause)):
             return "fact.statement"
         if _lasts(clause) and len(clause.words) >= _TELLING and _is_definite(clause):
             return "fact.plain"
@@ -181,17 +189,46 @@ def _is_definite(clause: Clause) -> bool:
     return clause.first in _DEFINITE or clause.first.partition("'")[0] in words.KIN
 
 
-def _lasts(clause: Clause) -> bool:
-    """Tell whether a clause without a name or a number says how things are: in the present, and with some content."""
-    if len(clause.words) < _FEWEST or _UNDER_WAY.search(clause.low):
+def _is_known(clause: Clause) -> bool:
+    """Tell whether a clause is specific; what is told of the past is that by a number or a day, or by a change."""
+    if not is_specific(clause):
+        return _is_past(clause) and len(clause.words) >= _TELLING and not words.CHANGES.isdisjoint(clause.words[1:])
+    return (
+        not _is_past(clause)
+        or bool(_NAME_LIKE.search(clause.text))
+        or not words.CALENDAR.isdisjoint(clause.words)
+        or not words.CHANGES.isdisjoint(clause.words)
+    )
+
+
+def _is_past(clause: Clause) -> bool:
+    if clause.first.endswith(("'s", "'re", "'ve")):
         return False
     verb = next((each for each in clause.words[1:] if words.is_finite(each)), "")
-    return not (verb in _PAST or (verbs.is_past(verb) and verb not in words.VERBS))
+    return verb in _PAST or (verbs.is_past(verb) and verb not in words.VERBS)
 
 
-def _verb_at(following: tuple[str, ...]) -> bool:
+def _lasts(clause: Clause) -> bool:
+    """Tell whether a clause says how things are: in the present, and with some content."""
+    enough = _FEWEST - 2 * _begins_with_a_name(clause)
+    return len(clause.words) >= enough and not _UNDER_WAY.search(clause.low) and not _is_past(clause)
+
+
+def _is_full(clause: Clause) -> bool:
+    return sum(each not in EMPTY and not each.endswith("n't") for each in clause.words) >= 3
+
+
+def _begins_with_a_name(clause: Clause) -> bool:
+    """Tell whether a clause begins with a word that needs no article: "Pepper is house-trained"."""
+    first, second = (*clause.words, "", "")[:2]
+    if not clause.text[:1].isupper() or first in _LITTLE or first.endswith(("s", "ing", "ly")):
+        return False
+    return second in ("is", "has", "isn't", "doesn't") or second in words.THIRDS
+
+
+def _verb_at(found: tuple[str, ...]) -> bool:
     """Tell whether a verb follows a subject."""
-    return any(words.is_finite(each) or each.endswith("'s") for each in following[:12])
+    return found[0].endswith(("'s", "'re")) or any(words.is_finite(each) for each in found[1:13])
 
 
 def is_specific(clause: Clause) -> bool:

@@ -86,7 +86,8 @@ FAILURES = (
             |replies|results|effect|interest)|left_(?:us|me|him|her|them)_with|killed_(?:them|it|the|my|our|all)
             |locked_(?:the_\w+|up|everything)|silently|gave_(?:me|us|him|her)_(?:a_(?:rash|headache|migraine|stomach)
             |hives|food_poisoning|nightmares)|was_a_(?:\w+_)?(?:mistake|disaster|failure|nightmare|mess|bust|flop
-            |dead_end|waste)|were_a_(?:disaster|mistake|nightmare)|a_dead_end|rolled_(?:\w+_)?back|had_to_(?:revert
+            |dead_end|waste|flop|fiasco)|(?:is|are)_an?_(?:write-off|total_loss|lost_cause|disaster|failure)
+            |were_a_(?:disaster|mistake|nightmare)|a_dead_end|rolled_(?:\w+_)?back|had_to_(?:revert
             |roll_back|redo|undo|restore|rollback|throw)|reverted|never_again|lesson_learned|made_(?:it|things
             |everything)_worse|went_(?:dark|down|badly|sideways|wrong|south|up_in_flames)|no_signal|ended_in
             |double[- ]charged|charged_double|can'?t_rely_on|cannot_rely_on|useless|unusable|died_(?:on|after|when
@@ -98,7 +99,8 @@ FAILURES = (
         "failure.mistake",
         "failure",
         0.7,
-        r"""\b(?:i|we)_(?:used|ordered|bought|picked|sent|took)_the_wrong_\w+|\b(?:with|to|at|on|in)_the_wrong_\w+|\b(?:whole|all|entire)_[\w_]{2,30}_to_redo\b|\bwas_(?:so_)?(?:painful|miserable
+        r"""\b(?:i|we)_(?:used|ordered|bought|picked|sent|took)_the_wrong_\w+|\b(?:with|to|at|on|in)_the_wrong_\w+
+        |\b(?:whole|all|entire)_[\w_]{2,30}_to_redo\b|\bwas_(?:so_)?(?:painful|miserable
             |hopeless)\b|\b(?:(?:the|my|our|a|big|one|biggest)_mistake_(?:i|we|was|is|here|made|of)|(?:i
             |we)_(?:made_(?:the|a)_(?:\w+_)?mistake|screwed_up|messed_up|botched|underestimated|overlooked
             |should_never_have|regret)|what_went_wrong|lessons?_learned|went_to_waste|was_(?:for_nothing|in_vain
@@ -144,7 +146,8 @@ FAILURES = (
             |could_not|failed_to|refused_to|never)_(?!(?:know|say|see|tell|want|ask|reply|answer|happen|mention|mean
             |care|think|like|eats?|drinks?|changes?|forget|miss|the)\b)\w+""",
         triggers="didn't didnt did couldn't could failed refused never",
-        unless=r"""^(?:never|always|why|if|when|please|don't|in_our|in_my)\b|\bmust_never|\bshould_never|\bnever_(?:use|put
+        unless=r"""^(?:never|always|why|if|when|please|don't|in_our|in_my)\b|\bmust_never|\bshould_never
+        |\bnever_(?:use|put
             |do|push|merge|commit|deploy|call|go|has|have|been|on|in|before|after|more|ever|\w+s_)\b|didn't_need""",
     ),
     rule(

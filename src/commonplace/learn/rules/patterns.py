@@ -25,6 +25,14 @@ STANDING = (
         triggers="instead rather place longer",
     ),
     rule(
+        "decision.henceforth",
+        "decision",
+        0.7,
+        r"\b(?:from_(?:now|here)_on|going_forward|from_today|as_of_(?:now|today)|from_this_point|henceforth)\b",
+        triggers="from going as henceforth",
+        unless=r"\b(?:always|never|don't|do_not|please|pls|every|no)\b|maybe",
+    ),
+    rule(
         "pattern.from_now_on",
         "pattern",
         0.7,
@@ -164,6 +172,27 @@ PATTERNS = (
         unless=r"\byou_(?:keep|always|still)\b|got_rejected_(?:from|by_(?:a|the)_(?:university|college|bank))",
     ),
     rule(
+        "pattern.when",
+        "pattern",
+        0.6,
+        r"""^(?:when|whenever|if|once|as_soon_as|after)_(?!(?:you_(?:want|like|need|have|get)|i|it's|that
+        |possible)\b)[^,]{3,80},_
+            (?:the|our|my|a|an|it|they|we|he|she|his|her|their|all|every|[\w-]+s)_\w+""",
+        triggers="when whenever if once as after",
+        unless=r"""\b(?:will|'ll|would|could|might|should|let|please|was|were|had|did|\w+ed)\b|'(?:ll|d)\b|\blet's\b
+            |\b(?:came|went|got|took|said|told|found|broke|saw|made)\b""",
+    ),
+    rule(
+        "pattern.tendency",
+        "pattern",
+        0.6,
+        r"""^(?!(?:i|you|it|that|this|there|what|who|and|but|they_say)\b)[\w'-]+_(?:[\w'-]+_){0,14}?(?:almost_
+        |nearly_)?(?:always|never|usually
+            |often|mostly|rarely|seldom|tends?_to)_(?!(?:been|be|in|the|a|an|on|at|said|had|good|great)\b)\w+""",
+        triggers="always never usually often mostly rarely seldom tend tends",
+        unless=r"\b(?:would|could|might|may|should|if|never_mind|never_again|people|you)\b|\bnever_\w+ed\b",
+    ),
+    rule(
         "pattern.works",
         "pattern",
         0.65,
@@ -192,7 +221,8 @@ PATTERNS = (
         "pattern",
         0.65,
         r"""^(?:and_|also_|so_|but_)?no_[\w`/-]+(?:_[\w`/'-]+){0,6}_(?:without|before|after|on|in|unless|until|to|for
-            |from|outside|during|at|over|under|except)\b|\bnobody_(?:\w+s|may|can|should|must)_\w+|\bno_one_\w+s_|\b\d+[\w_-]*_max\b
+            |from|outside|during|at|over|under|except)\b|\bnobody_(?:\w+s|may|can|should|must)_\w+|\bno_one_\w+s_
+            |\b\d+[\w_-]*_max\b
             |^(?!(?:\w+_){1,2}(?:is|are|was|\w+'s)_)(?:[\w-]+_){1,3}only\b(?:[,.]|$)|:_[\w-]+_only\b
             |^[\w'_-]{2,30}:_(?:no|only|always|never|one|max|at_most|at_least|two|all|every|keep|use)_\w+
             |\b(?:naming_)?convention_for\b""",

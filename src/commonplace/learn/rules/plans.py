@@ -45,7 +45,7 @@ PLANS = (
         "fact",
         0.7,
         r"""\b(?:deadline|due_date|due_(?:on|by|in|at|next|tomorrow)|is_due|are_due|expires?|renewal|kick-?off
-            |goes_live|go_live)\b""",
+            |goes_live|go_live)\b.*_\w""",
         triggers="deadline due expire expires renewal kickoff kick-off goes go",
     ),
     rule(
@@ -102,13 +102,13 @@ def dated(clause: Clause) -> bool:
     """Tell whether a clause sets something for a day to come."""
     if len(clause.words) < 3 or not _DAY.search(clause.low) or _GREETING.search(clause.low):
         return False
+    if clause.words[-1] == "today" and len(clause.words) < 5 and not words.is_finite(clause.words[1]):
+        return False
     if "we" in clause.words or "i" in clause.words:
         spoken = [each for each in ("we", "i") if each in clause.words[:-1]]
         if any(clause.words[clause.words.index(each) + 1] in words.VERBS for each in spoken):
             return True
     if DATED.fits(clause.low) or not words.THIRDS.isdisjoint(clause.words[1:]):
         return True
-    if clause.words[-1] == "today" and len(clause.words) < 5:
-        return False
     # "Dentist tomorrow at 9": no verb, a day, and something that is on it.
     return not any(map(words.is_finite, clause.words)) and clause.first not in _EMPTY_FIRST and len(clause.words) <= 9

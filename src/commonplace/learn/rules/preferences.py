@@ -19,7 +19,8 @@ REQUEST = rule(
     r"""^(?:can|could|would)_(?:we|you|u)_(?:please_|pls_|just_|all_|maybe_)*(?:stop|not|never|always|avoid
             |quit)_\w+|^(?:can|could|would)_(?:you|u)_(?:please_|pls_|just_)*(?:keep|make|write|give|send|phrase
             |format|answer)_(?:[\w']+_){0,3}(?:answers|replies|responses|messages|explanations|summaries|emails|texts
-            |sentences)\b|^[\w-]+(?:_[\w-]+){1,4}_(?:everywhere|always|only|every_time|by_default)[,_]+(?:please|pls|plz)\b
+            |sentences)\b|^[\w-]+(?:_[\w-]+){1,8}_(?:everywhere|always|only|every_time|by_default)[,_]+(?:please|pls
+            |plz)\b
             |\bany_day\b|^(?:short|shorter|brief|plain|fewer|less)_[\w_-]+_(?:please|pls|plz)\b|\b(?:please
             |pls|plz)_(?:don'?t|no)\b(?:[,.!]|$)""",
     triggers="""
@@ -85,7 +86,8 @@ PREFERENCES = (
         r"""^[\w'_-]{3,40},_always[.!]*$|\bi_\w+_best_\w+|\b(?:for|to)_me\b(?=[,.!;]|$|_(?:it's|always|please|pls|only
             |at_least|personally))""",
         triggers="me always best",
-        unless=r"""\b(?:works?|ok|fine|good|great|tell|told|said|says|gave|give|sent|send|happened|news|breakfast|next|easy
+        unless=r"""\b(?:works?|ok|fine|good|great|tell|told|said|says|gave|give|sent|send|happened|news|breakfast|next
+        |easy
             |hard|explain|spoke|speak|talk|talked|matters|important|mean|means|due|new|belongs?|listen)_(?:for|to)_me
             |^(?:can|could|would|is|do)_""",
     ),
@@ -94,7 +96,8 @@ PREFERENCES = (
         "preference.habit",
         "preference",
         0.6,
-        r"""\b(?:always|only|never|usually|mostly)_(?:drinks?|eats?|wears?|orders?|listens?|comes?_back|reads?|watche?s?)\b
+        r"""\b(?:always|only|never|usually|mostly)_(?:drinks?|eats?|wears?|orders?|listens?|comes?_back|reads?
+        |watche?s?)\b
             |\bstress(?:es)?_(?:me|us)_out\b|\bmakes?_(?:me|us)_(?:anxious|nervous|sick|jittery|sleepy|happy)\b
             |\bwants?_[^,]+,_not_|^i_don't_do_\w+[.!]*$|\b(?:could|can)_live_on\b|\bto_me_straight\b""",
         triggers="always only never usually mostly stress stresses make makes want wants do live straight",
@@ -124,15 +127,18 @@ PREFERENCES = (
         "preference",
         0.65,
         r"""^(?:so_|and_|but_|also_)?(?:no_more|never|stop|don'?t|do_not|always|no|only|less|fewer)_[^,;]*\b(?:pls|plz
-            |please|me|my|mine|myself)\b|\b(?:pls|plz|please)_(?:no|stop|never|always|don'?t|do_not|only|avoid|less
-            |fewer|skip|keep|use|spell|write|answer|reply|respond|speak|talk|send|give_me|default|stick|refrain
-            |leave_out)_\w+""",
+            |please|me|my|mine|myself)\b|\b(?:pls|plz|please|kindly)_(?:no|stop|never|always|don'?t|do_not|only|avoid
+            |less
+            |fewer|skip|spell|refrain|leave_out|default|stick)_\w+|\b(?:pls|plz|please|kindly)_\w+_(?=.*\b(?:me|my
+            |mine|from_now_on
+            |in_future|rather_than|instead_of|always|never|only|not|english|german|french|spanish|short|brief|bullet
+            |metric)\b)""",
         unless=r"""\bplease_(?:don'?t_(?:worry|hesitate|forget)|send_(?:me_)?(?:the|a|it|that|this|your)|use_(?:this
             |the_(?:following|attached))|keep_(?:me|this|in_mind|going)|write_(?:a|an|the|me)|give_me_(?:a|an|the
             |some)|answer_(?:the|this|my)|no_rush|leave_out_this|reply_(?:by|to_this)|talk_to)|\bremember
             |\bi_(?:don'?t|do_not|never|always|only)_\w+_(?:my|me)|no_(?:idea|clue|one|problem|worries)
             |don'?t_(?:tempt|ask|tell|get|know|think|want|remind|tell|judge|quote)_me|stop_me|get_me_wrong""",
-        triggers="pls plz please me my mine myself",
+        triggers="pls plz please kindly me my mine myself",
     ),
     rule(
         "preference.style",
@@ -145,7 +151,8 @@ PREFERENCES = (
             |tone|metric|celsius|english|spelling|german|french|spanish|dutch|italian|short|brief|concise|formal
             |informal|summar(?:y|ies)|explanations|jargon|markdown|disclaimers|exclamation_marks|small_talk|sentences
             |paragraphs)\b""",
-        unless=r"""\bwrite_(?:a|an|the|me)_|give_(?:me_)?(?:a|an|the|some)_|use_the_following|explain_(?:how|what|why|the
+        unless=r"""\bwrite_(?:a|an|the|me)_|give_(?:me_)?(?:a|an|the|some)_|use_the_following|explain_(?:how|what|why
+        |the
             |this)|show_me""",
     ),
     rule(
@@ -163,7 +170,8 @@ PREFERENCES = (
         "preference.better",
         "preference",
         0.6,
-        r"""^(?:i|we|he|she)_(?!(?:know|think|said|feel|felt|did|was|were)\b)\w+_(?:[\w']+_){0,4}(?:better|best|faster|easier)
+        r"""^(?:i|we|he|she)_(?!(?:know|think|said|feel|felt|did|was|were)\b)\w+_(?:[\w']+_){0,4}(?:better|best|faster
+        |easier)
             _(?:by|with|when|if|from|without|in|on|over)_\w+""",
         triggers="better best faster easier",
         unless=r"\b(?:the_best|better_than|got|get)\b",
@@ -172,7 +180,8 @@ PREFERENCES = (
         "preference.feels",
         "preference",
         0.55,
-        r"""\b(?:feels?_like|give_me_\w+[\w_]*_any_day|beats_\w+|is_overrated|are_overrated|is_underrated|the_(?:less
+        r"""\b(?:feels?_like|give_me_\w+[\w_]*_any_day|beats_\w+|(?:is|are)_an?_(?:(?:big|hard|huge|definite
+        |clear)_)?(?:no|yes|must|no-go)(?=_for_(?:me|us)|[.!]*$)|is_overrated|are_overrated|is_underrated|the_(?:less
             |fewer|more|shorter|simpler)_[\w_-]+,?_the_better)\b""",
         unless=r"\b(?:i|we|it|you|that|this)_feels?_like",
     ),
