@@ -43,9 +43,8 @@ _REMEMBER = compiled(
     re.IGNORECASE,
 )
 _ANNOUNCED = compiled(
-    r"""[^:.?]{0,60}\b(?:remember|remind|note|forget(?:ting)?|in\s+mind|write\s+(?:this|it)|save|store
-        |so\s+you\s+know)\b[^:.?]{0,30}:\s+
-        (?=\S)""",
+    r"""[^:.?]{0,60}\b(?:remember|remind|note|forget(?:ting)?|in_mind|write_(?:this|it)|save|store|so_you_know
+        |(?:hang|hold)_on_to|memory|don't_lose)\b[^:.?]{0,60}:\s+(?=\S)""",
     re.IGNORECASE,
 )
 _AFTERWARDS = compiled(

@@ -34,11 +34,13 @@ _WEAK = r"""actually|o{1,2}ps|sorry(?:\s+(?:folks|all|guys|everyone|team))?|oops
     |hang\s+on|hold\s+on|update|ugh|er+|yes|yeah|yep|right|now(?=\s+(?:it|they|he|she)\b)|on\s+second\s+thoughts?
     |rather|in\s+fact|but|and|ok|okay|so|argh|damn|apologies|well\s+actually"""
 _CUE = compiled(rf"(?:(?P<strong>{_STRONG})|(?P<weak>{_WEAK}))\b(?:[\s,:;.!…–—-]+|$)", re.IGNORECASE)
+_WHERE = re.compile(r"(?:on|in|at|about|with|earlier|before|there|yesterday)\b[\w ]{0,30}", re.IGNORECASE)
 _STAR = re.compile(r"\*+(?=\w)")
 _START = re.compile("")
 _AT_END = compiled(
     r"""(?:,|\s[-–—]|\.|;)\s*(?:sorry,?\s*)?(?:i\s+(?:mistyped|misread|misspoke|got\s+it\s+wrong)|my\s+(?:bad|mistake)
-        |typo|wrong\s+before)[\s.!]*$|^\S+(?:\s\S+){0,2},\s+(?:actually|sorry|i\s+mean)[\s.!]*$""",
+        |typo|wrong\s+before|you(?:'ve|\s+have)?\s+(?:got|have|had|mixed)\s+(?:that|it|them|this)\s+(?:mixed\s+up|wrong
+        |the\s+wrong\s+way\s+round|up|backwards))[\s.!]*$|^\S+(?:\s\S+){0,2},\s+(?:actually|sorry|i\s+mean)[\s.!]*$""",
     re.IGNORECASE,
 )
 _SPELLED = compiled(
@@ -56,6 +58,8 @@ _RIGHT = re.compile(
     r"(?:the|my|our) (?:correct|right|actual|real|proper) (?P<rest>\w+(?: \w+)? (?:is|are|was) .+)$", re.IGNORECASE
 )
 _MINE_IS = re.compile(r"(?:my|our) (?P<key>\w+(?: \w+)?)(?:'s| is| are) (?P<value>[^,;.]{2,40})", re.IGNORECASE)
+_SAME_WORDS = 2
+_TOKEN = re.compile(r"\w+")
 _TELLING = (
     "actually",
     "sorry",
@@ -156,7 +160,8 @@ def only_announces(text: str) -> bool:
     while found := _CUE.match(text, begin):
         strong = strong or bool(found["strong"])
         begin = found.end()
-    return strong and begin >= len(text.rstrip(" .!"))
+    rest = text[begin:].rstrip(" .!")
+    return strong and (not rest or bool(_WHERE.fullmatch(rest)))
 
 
 def may_announce(text: str) -> bool:
@@ -178,6 +183,8 @@ def correction(
     if spelled := _SPELLED.match(text):
         return Corrected(f"The right spelling is {spelled['before'] or spelled['after']}", who, None)
     if found := _swapped(text, said) or (not asked and _replaced(text, said, who)) or _contradicted(text, said, who):
+        return found
+    if found := _updated(text, said, who):
         return found
     if right := _RIGHT.match(text):
         return _restated(f"the {right['rest']}", None, said, who, strong=True)
@@ -228,6 +235,25 @@ def _contradicted(text: str, said: Sequence[Said], who: Who) -> Corrected | None
     if claimed is None or _has(claimed.text, mine["value"].rstrip(".!")):
         return None
     return Corrected(text.rstrip(".! "), who, claimed, sure=True)
+
+
+def _updated(text: str, said: Sequence[Said], who: Who) -> Corrected | None:
+    """Read another speaker's statement with one number for another: "the pilot has 10 sites" after "has 12 sites"."""
+    numbers, others = _parts(text)
+    if len(numbers) != 1 or len(others) < _SAME_WORDS:
+        return None
+    for each in reversed(said[-4:]):
+        known, about = _parts(each.text)
+        if each.who.name != who.name and len(known) == 1 and known != numbers and about and about <= others:
+            return Corrected(text.rstrip(".! "), who, each, made=True)
+    return None
+
+
+def _parts(text: str) -> tuple[set[str], set[str]]:
+    """Give the numbers of a text and its words with content."""
+    found = {each.lower() for each in _TOKEN.findall(text)}
+    numbers = {each for each in found if each[0].isdigit()}
+    return numbers, found - numbers - _CLOSED
 
 
 def _has(text: str, value: str) -> bool:

@@ -44,6 +44,8 @@ _BAD = compiled(
         |unsubscrib\w*|bounced|backlog|twice_as|didn't|doesn't|couldn't|wouldn't|wasn't)\b"""
 )
 _POINTERS = frozenset("it them that those".split())
+_FEW = 2
+_NEEDS_MORE = ("pattern.again", "decision.named", "plan.dated")
 _OWNERS = frozenset("his her their".split())
 _MARKS = (",", ":", ";", "-", "–", "—", "--")
 
@@ -114,6 +116,8 @@ class Drafting:
         pointing = bool(POINTING.match(each.low)) and not (each.first in _OWNERS and self._has_own_news(each))
         if last.kind in REASONED and self._points_at(each):
             pointing = True
+        if last.kind == "preference" and each.joint in _MARKS and each.first in FIRST_PERSON and content(each) <= _FEW:
+            pointing = True
         if not pointing and (not _explains(each, last) or self._has_own_news(each)):
             return False
         last.add(each, between(each.joint), explains=each.joint in _MARKS)
@@ -175,7 +179,7 @@ class Drafting:
             return None if named == "failure" and content(each) < 2 and self.drafts else draft
         if each.joint == "so" and named == "decision":
             self._give_reason(draft, previous)
-        elif name == "pattern.again" or (
+        elif (name in _NEEDS_MORE and (name == "pattern.again" or POINTING.match(each.low))) or (
             named == "failure"
             and (
                 POINTING.match(each.low)

@@ -33,6 +33,7 @@ _ARRANGED = compiled(
 _WILL = compiled(
     r"(?:\b(?:will|shall|must|(?:has|have|needs?|going|plans?|want)_to|gonna|should)\b|'ll\b)", re.IGNORECASE
 )
+_PASSIVE = re.compile(r"\b\w+ed(?= by\b)")
 _PARTICIPLE = re.compile(r"(?<!')\b\w{2,}ed\b")
 _EVERY = re.compile(r"\b(?:every|each) (mon|tue|wed|thu|fri|sat|sun)\w*", re.IGNORECASE)
 _STARTS = re.compile(r"\bstart", re.IGNORECASE)
@@ -45,6 +46,7 @@ def due(text: str, said_at: datetime) -> datetime | None:
     """Give the day that a sentence sets for something to come, at 0:00; None when it names none."""
     text = _ABBREVIATED.sub(lambda short: _SHORT[short[0].lower()], text)
     text = _ARRANGED.sub("will", text)
+    text = _PASSIVE.sub("", text)
     if _WILL.search(text):
         # In "I'll send the signed lease on Friday" nothing has happened yet.
         text = _PARTICIPLE.sub("", text)

@@ -14,7 +14,7 @@ Reading = tuple[str, Kind, float]
 """The name of the rule that fits, the kind, and how much it matters."""
 
 _PERSONAL = ("fact.personal", "fact.being", "fact.possession")
-_ENOUGH = 4
+_FEW, _SPECIFIC, _ENOUGH = 2, 3, 4
 _EMPTY = EMPTY | ASKING | frozenset("back away around along together".split())
 _LITTLE = _EMPTY | COMMON
 PLAIN = ("fact.statement", "fact.plain", "pattern.tendency")
@@ -24,6 +24,11 @@ POINTING = compiled(
         |'re|'ll)?_|^(?:the_)?(?:\w+_)?ones_"""
 )
 POINTED_AT = compiled(r"_(?:it|that|them|those|this)[.!]*$")
+# One thing, not all of a kind: what it must do is a fact about it.
+_DEFINITE = compiled(
+    r"""^(?:the|this|that|my|our|his|her|their|its)_(?:[\w'-]+_){0,4}?[\w'-]*[^s\W]_
+        (?:at|of|in|on|for|has|must|can|takes|\w+s)_"""
+)
 _SHALL_BE = compiled(
     r"^(?!(?:it|that|he|she|they|you)\b)[\w'-]+(?:_[\w'-]+){0,4}_(?:will|won't)_(?:be|stay|go|get|have)_\w+"
 )
@@ -36,12 +41,14 @@ def kind(each: Clause, *, eager: bool) -> Reading | None:
     if found is not None and not (found.kind == "decision" and fleeting):
         if found.name == "pattern.required" and DATED.fits(each.low):
             return DATED.name, "fact", DATED.importance
+        if found.name in ("pattern.required", "pattern.no_without") and _DEFINITE.match(each.low):
+            return "fact.required", "fact", found.importance
         return found.name, found.kind, found.importance
     if fleeting and not eager:
         return None
     if EVERY.fits(each.low) and len(each.words) > 2:
         return EVERY.name, EVERY.kind, EVERY.importance
-    if dated(each) and not POINTING.match(each.low):
+    if dated(each) and (content(each) >= _SPECIFIC or not POINTING.match(each.low)):
         return DATED.name, DATED.kind, DATED.importance
     if each.joint == "so" and _SHALL_BE.search(each.low):
         return "decision.so", "decision", 0.65
@@ -58,9 +65,14 @@ def content(each: Clause) -> int:
 
 def says_little(each: Clause, name: str) -> bool:
     """Tell whether a clause says nothing to who reads it later: "next time", "I won't keep them"."""
-    if name in _PERSONAL and content(each) > 1:
+    found = content(each)
+    if name in _PERSONAL and found > 1:
         return False
-    return content(each) < _ENOUGH and all(_bare(word) in _LITTLE for word in each.words)
+    if found < _FEW + bool(POINTED_AT.search(each.low)) and name.startswith(
+        ("pattern.", "preference.request", "decision.let_us")
+    ):
+        return True
+    return found < _ENOUGH and all(_bare(word) in _LITTLE or word.isdigit() for word in each.words)
 
 
 def _bare(word: str) -> str:

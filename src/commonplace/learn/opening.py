@@ -31,7 +31,7 @@ _LABELS = r"""
     one|two|three|first(?:ly)?|second(?:ly)?|third(?:ly)?|(?:funny|small|one|another|quick)_thing|(?:two|three|a_few
         |some)_
     (?:\w+_)?(?:things|points|notes|matters|remarks)|observed_again|(?:quick_)?reminder|standup|call_notes|minutes|rule
-    |policy|new_rule|house_rule|status|observation
+    |policy|new_rule|house_rule|status|observation|upshot|bottom_line|conclusion|outcome|result
 """
 _OPENING = compiled(
     rf"""(?:(?:no|yes),?\s+(?=(?:i|we|i'm|we're|i've|my|our)\b)|(?:{_WORDS})\b(?:[\s,:;!.…—–-]+|$)

@@ -148,7 +148,7 @@ class _Message:
 
     def _asked(self, sentence: Span) -> None:
         before, comma, after = sentence.text.rpartition(", ")
-        told = comma and any(map(words.is_finite, before.lower().split())) and " or " not in after
+        told = comma and words.make_a_clause(before.lower().split()) and " or " not in after
         if told and not doubt.is_question(before.lower()) and not doubt.is_tag(after.lower()):
             # "I land in Split on Saturday, pick me up?"
             self._drafting.statement(Span(sentence.start, sentence.start + len(before), before), eager=False)

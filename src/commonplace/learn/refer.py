@@ -24,11 +24,13 @@ _OPEN = compiled(
         |prefer|rather|favou?rite|your|our|my|use|need|want|version|colou?r|size|name|target|go_with)\b.*\?\s*$
         |^(?:and_|so_|ok_|but_)*(?:do_you_have_)?any_(?:\w+_)?(?:wish|prefer|request|dietary|allerg|requirement
         |restriction)
-        .*\?\s*$""",
+        .*\?\s*$|^[^?,.]{2,50}_or_[^?,.]{2,40}\?\s*$""",
     re.IGNORECASE,
 )
 _LIKING = re.compile(r"\b(?:rather|prefer\w*|favou?rite|like|want|enjoy|feel|wish\w*|requests?)\b", re.IGNORECASE)
-_CHOOSING = re.compile(r"\b(?:should|shall|use|go with|pick|choose|target)\b", re.IGNORECASE)
+_CHOOSING = re.compile(r"\b(?:should|shall|use|go with|pick|choose|target|or)\b", re.IGNORECASE)
+_EITHER = re.compile(r"\bor\b", re.IGNORECASE)
+_WORD = re.compile(r"\w+")
 _ASKS_FOR = compiled(
     r"(?:and_|so_|ok_|but_|hey_)*(?:who|what|where|when|which)\b(?!_(?:do_you_think|if|about|a)\b)", re.IGNORECASE
 )
@@ -72,6 +74,8 @@ def is_answer(low: str, question: str) -> bool:
     """Tell whether a few words answer such a question; wishes may take a few more."""
     found = low.split()
     most = 15 if _LIKING.search(question) else 6
+    if _EITHER.search(question) and not set(found) & set(_WORD.findall(question.lower())):
+        return False
     return 0 < len(found) <= most and not _NO_ANSWER.match(low) and not any(map(words.is_finite, found))
 
 

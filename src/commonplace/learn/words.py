@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from commonplace.learn import verbs
 
 _COMMON_VERBS = """
@@ -108,6 +110,13 @@ FEELINGS = frozenset(
 DAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
 MONTHS = frozenset("january february march april may june july august september october november december".split())
 CALENDAR = DAYS | MONTHS | {day + "s" for day in DAYS}
+
+
+def make_a_clause(found: Sequence[str]) -> bool:
+    """Tell whether words have a verb among them: in its base form only after "I" and its like."""
+    if found[:1] and found[0] in ("i", "we", "they", "you") and not VERBS.isdisjoint(found[1:4]):
+        return True
+    return any(map(is_finite, found[1:]))
 
 
 def is_finite(word: str) -> bool:

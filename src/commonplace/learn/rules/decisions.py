@@ -43,9 +43,10 @@ DECISIONS = (
         0.8,
         r"""^(?:the_|our_|my_|a_|and_the_)?(?:\w+_)?(?:final_|big_)?(?:decision|verdict|final_call|final_answer
             |outcome|resolution|resolved|decided)(?:_(?:on|about|for|from|of)_[^:]{2,40}|_(?:today|here|is_in|was|is)
-            |[:,])|\b(?:our|my|the)_(?:final_|first_)?(?:choice|pick)_(?:fell|is|was|went)\b""",
+            |[:,])|\b(?:that's|is|are)_what_(?:i'm|we're|i_am|we_are|we'll|i'll|ships|goes)_\w+|\b(?:our|my
+            |the)_(?:final_|first_)?(?:choice|pick)_(?:fell|is|was|went)\b""",
         unless=r"pending|not_made|no_decision|tbd",
-        triggers="choice pick decision verdict call answer outcome resolution resolved decided",
+        triggers="what choice pick decision verdict call answer outcome resolution resolved decided",
     ),
     rule("decision.decided", "decision", 0.8, rf"\b{past_form(_SETTLED)}\b", unless=_NOT_DONE),
     rule(

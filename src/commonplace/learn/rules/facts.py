@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from commonplace.learn import verbs, words
 from commonplace.learn.clauses import Clause, plural_verb
@@ -15,7 +16,7 @@ _BEING = any_form(
     live, work, teach, study, own, speak, play, drive, run, manage, lead, maintain, use, have, weigh, wear, take,
     commute, collect, volunteer, serve, coach, sing, train, practise, practice, grow up, stay, belong, come, write,
     host, rent, share, raise, earn, keep, sleep, wake up, walk, swim, cycle, suffer, support, handle, do, cook,
-    know, need, read, breed, carry, struggle, get up, go to, sit, report to, look after, care for, fast, follow,
+    know, read, breed, carry, struggle, get up, go to, sit, report to, look after, care for, fast, follow,
     celebrate, garden, ship, sell, charge, offer, pay, bill, store, keep, deploy, host, average, get
 """)
 )
@@ -101,6 +102,7 @@ _NORM = compiled(
         |instead)\b"""
 )
 _CAPITAL = re.compile(r"(?<=[a-z,;:&+(] )[\"“(]?[A-ZÀ-Þ][\w&.-]+|\b[A-Z]{2,}\b")
+_VALUE = re.compile(r": (?:[A-ZÀ-Þ\d\"`/]|\S*[\d@/])")
 _NAME_LIKE = re.compile(r"\d|[\w]/[\w]|\w_\w|[a-z]\.[a-z]{2}|\b[a-z]+[A-Z]|[`\"“@#]|\w-\w+-\w|[€$£%]")
 _NO_SUBJECT = frozenset(
     """
@@ -129,6 +131,9 @@ _AFTER_VERBS = frozenset("a an the my our your to for like it that this no so to
 _PLACES_FIRST = frozenset("in on at since for from with after before by as also now then".split())
 
 
+_SAME_IN_THE_PAST = frozenset("put set cut let hit cost quit shut".split())
+_OBJECTS = frozenset("me us him her it them the a an my our his their".split())
+_LABELLED = compiled(r"^(?:(?:the|my|our)_[\w'-]+(?:_[\w'-]+){0,4}|[\w'-]+(?:_[\w'-]+){1,4}):_\S")
 _FEWEST = 5
 _PAST = frozenset("was were had did didn't wasn't weren't couldn't".split())
 _LITTLE = EMPTY | COMMON
@@ -154,14 +159,24 @@ def fact(clause: Clause, *, eager: bool = False) -> str | None:
         return None
     if _MINE.match(low):
         return "fact.possession" if _verb_at(clause.words) else None
-    if _resolved(clause) and (_verb_at(clause.words) or plural_verb(clause.words)):
-        if eager or _is_known(clause) or _EXISTS.match(low):
-            return "fact.statement"
-        if _lasts(clause) and ((_NORM.search(low) and _is_full(clause)) or _begins_with_a_name(clause)):
-            return "fact.statement"
-        if _lasts(clause) and len(clause.words) >= _TELLING and _is_definite(clause):
-            return "fact.plain"
+    if stated := _stated(clause, eager=eager):
+        return stated
+    if _LABELLED.match(low) and _VALUE.search(clause.text):
+        return "fact.labelled"
     return "fact.announced" if eager and len(clause.words) > 1 else None
+
+
+def _stated(clause: Clause, *, eager: bool) -> str | None:
+    """Give the rule by which a clause says something definite of something that it names."""
+    if not (_resolved(clause) and (_verb_at(clause.words) or plural_verb(clause.words))):
+        return None
+    if eager or _is_known(clause) or _EXISTS.match(clause.low):
+        return "fact.statement"
+    if not _lasts(clause):
+        return None
+    if (_NORM.search(clause.low) and _is_full(clause)) or _begins_with_a_name(clause):
+        return "fact.statement"
+    return "fact.plain" if len(clause.words) >= _TELLING and _is_definite(clause) else None
 
 
 def _personal(clause: Clause) -> str | None:
@@ -170,7 +185,7 @@ def _personal(clause: Clause) -> str | None:
         if each.fits(clause.low):
             return each.name
     first, second = (*clause.words, "", "")[:2]
-    own = first in ("i", "we") and second in words.VERBS and second not in _THINKING
+    own = first in ("i", "we") and second not in _THINKING and not (second in _LITTLE and second not in words.VERBS)
     return "fact.personal" if own and len(clause.words) > 2 and is_specific(clause) else None
 
 
@@ -228,7 +243,10 @@ def _begins_with_a_name(clause: Clause) -> bool:
 
 def _verb_at(found: tuple[str, ...]) -> bool:
     """Tell whether a verb follows a subject."""
-    return found[0].endswith(("'s", "'re")) or any(words.is_finite(each) for each in found[1:13])
+    if found[0].endswith(("'s", "'re")) or any(words.is_finite(each) for each in found[1:13]):
+        return True
+    # "Dr Bakke put me on …": the same form in the past, told by what follows.
+    return any(verb in _SAME_IN_THE_PAST and after in _OBJECTS for verb, after in pairwise(found[1:7]))
 
 
 def is_specific(clause: Clause) -> bool:

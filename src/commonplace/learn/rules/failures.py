@@ -85,7 +85,7 @@ FAILURES = (
             |by_(?:accident|mistake)|accidentally|overloaded|brought_(?:zero|no|nothing)|zero_(?:sign-ups|sales
             |replies|results|effect|interest)|left_(?:us|me|him|her|them)_with|killed_(?:them|it|the|my|our|all)
             |locked_(?:the_\w+|up|everything)|silently|gave_(?:me|us|him|her)_(?:a_(?:rash|headache|migraine|stomach)
-            |hives|food_poisoning|nightmares)|was_a_(?:\w+_)?(?:mistake|disaster|failure|nightmare|mess|bust|flop
+            |hives|food_poisoning|nightmares)|was_a_(?:\w+_)?(?:mistake|disaster|failure|mess|bust|flop
             |dead_end|waste|flop|fiasco)|(?:is|are)_an?_(?:write-off|total_loss|lost_cause|disaster|failure)
             |were_a_(?:disaster|mistake|nightmare)|a_dead_end|rolled_(?:\w+_)?back|had_to_(?:revert
             |roll_back|redo|undo|restore|rollback|throw)|reverted|never_again|lesson_learned|made_(?:it|things
@@ -137,6 +137,16 @@ FAILURES = (
             |paper|the_old|manual|email|e-mail)\b""",
         triggers="fail break crash hang leak time vanish disappear out killed hurt sank cost burned back",
         unless=r"\b(?:if|when|whenever|unless|before|might|could|would|may)_[^,]*\b(?:fail|break|crash|hang)\b",
+    ),
+    rule(
+        "failure.could_not",
+        "failure",
+        0.65,
+        r"""\b(?:couldn't|could_not|can't|cannot|didn't_manage_to|failed_to|unable_to|not_able_to
+        |gave_up_trying_to)_(?:get|make)_
+            (?:[\w'-]+_){1,8}(?:to_work|working|running|to_(?:run|compile|start|connect|load|open|build|stick|behave
+            |pass)|work)\b""",
+        triggers="get make",
     ),
     rule(
         "failure.did_not",

@@ -33,8 +33,7 @@ INSIGHTS = (
         r"""\b(?:i|we)(?:'ve|_have|_finally|_just)?_(?:learn(?:ed|t)|reali[sz]ed|discovered|figured_out|found_out
             |noticed|concluded|came_to_understand)\b(?!_(?:to_(?:play|drive|cook|speak)|my|your|a_(?:typo|bug)))
             |\bturned_out_that\b|(?:^|\b(?:the|one|my|our|key|main|big|important)_)(?:lesson|takeaway|key_insight
-            |insight|learning|finding|moral
-            |upshot|conclusion|bottom_line)s?(?:_(?:learned|learnt|here|is|from_[\w_]+))?[:,]|\bthe_(?:lesson|takeaway
+            |insight|learning|finding|moral)s?(?:_(?:learned|learnt|here|is|from_[\w_]+))?[:,]|\bthe_(?:lesson|takeaway
             |key|secret|moral)_(?:is|was)\b|\bwhat_(?:helped|worked|fixed_it|solved_it|did_it)\b
             |^interesting(?:ly)?[:,]|\blooking_back\b|\bin_hindsight\b""",
         triggers="""

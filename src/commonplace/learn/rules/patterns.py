@@ -37,8 +37,9 @@ STANDING = (
         "pattern",
         0.7,
         r"""\b(?:from_(?:now|here)_on|going_forward|from_today|as_of_(?:now|today)|in_(?:the_)?future|from_this_point
-            |henceforth|next_time|every_time|each_time|whenever)\b""",
-        triggers="from going as in henceforth next every each whenever",
+            |henceforth|next_time|every_time|each_time|whenever|the_(?:second|third|\w+th)_time_(?:the|my|our
+            |this))\b""",
+        triggers="from going as in henceforth next every each whenever time",
         unless=r"""^(?:i|we)_(?:hope|will_be)|see_you|next_time_(?:i|we|you)_(?:see|meet|come)|in_(?:the_)?future_(?:i
             |we)_(?:hope|may)|maybe""",
     ),

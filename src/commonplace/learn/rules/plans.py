@@ -8,14 +8,19 @@ from commonplace.learn.regex import compiled
 from commonplace.learn.rules.base import rule
 
 DATE = r"""
-    (?:\btoday\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:tomorrow|tmrw|tonight|next_(?:week|month|year
+    (?:\btoday\b|(?<!\bthe_)(?<!\ba_)(?<!\bour_)(?<!\bmy_)\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b
+        |\b(?:tomorrow|tmrw|tonight|next_(?:week|month|year
     |sprint|quarter|spring|summer|autumn|fall|winter|term|semester)|this_(?:week|weekend|month|year|summer|winter
     |spring|autumn|fall|afternoon|evening|quarter)|weekend|end_of_(?:the_)?(?:day|week|month|year|quarter|sprint|term)
     |in_(?:\d+|a|an|one|two|three|four|five|six|ten|a_few|a_couple_of)_(?:days?|weeks?|months?|years?)|eod|eow
-    |by_noon|q[1-4])\b|\b(?:jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec)[a-z]*\.?_\d|\bmay_\d|\d(?:st|nd|rd
+    |by_noon|(?:in|by|for|of|until|before|next|this)_q[1-4])\b|\b(?:jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov
+        |dec)[a-z]*\.?_\d|\bmay_\d|\d(?:st|nd|rd
     |th)?_(?:of_)?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|\b(?:in|by|until|since|from|next|of|before|after
     |for|on)_(?:january|february|march|april|may|june|july|august|september|october|november|december)\b
-    |\b20\d\d-\d\d-\d\d|\b(?:on|by|until|before|from)_the_\d|\b\d\d?/\d\d?\b|christmas|easter|new_year|at_\d
+    |\b20\d\d-\d\d-\d\d|\b(?:on|by|until|before|from)_the_\d|\b\d\d?/\d\d?\b|christmas|easter|new_year
+    |at_(?:[01]?\d|2[0-4])(?![\d%°]|[.,]\d{3}|_?(?:percent|knots|degrees|celsius|fahrenheit|kg|km|mph|euros?|dollars?
+        |years
+    |months|cents|tonnes|volts?|watts?|mg|ml|each|per|sites|items|people|bar|hz|mb|gb|dpi)\b)
     |\b(?:before_(?:that|then)|by_then)\b)"""
 _DOING = r"""
     (?:(?:'ll|\bwill|\bwon't|\bshall|going_to|\bgonna|\bplan(?:s|ning)?_(?:to|on)|\bintends?_to|\baim(?:s|ing)?_to

@@ -98,7 +98,8 @@ PREFERENCES = (
         0.6,
         r"""\b(?:always|only|never|usually|mostly)_(?:drinks?|eats?|wears?|orders?|listens?|comes?_back|reads?
         |watche?s?)\b
-            |\bstress(?:es)?_(?:me|us)_out\b|\bmakes?_(?:me|us)_(?:anxious|nervous|sick|jittery|sleepy|happy)\b
+            |\bstress(?:es)?_(?:me|us)_out\b|\bmakes?_(?:me|us)_(?:want_to|cringe|furious|angry|sad|anxious|nervous
+            |sick|jittery|sleepy|happy)\b
             |\bwants?_[^,]+,_not_|^i_don't_do_\w+[.!]*$|\b(?:could|can)_live_on\b|\bto_me_straight\b""",
         triggers="always only never usually mostly stress stresses make makes want wants do live straight",
     ),
