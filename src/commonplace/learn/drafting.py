@@ -146,6 +146,8 @@ class Drafting:
         rule = kind(each, eager=eager) if is_meant(each, eager=eager) else None
         if self._explains_last(each, rule, previous):
             return None
+        if rule is None and self._has_failed(each, previous):
+            rule = "failure.attempt", "failure", 0.65
         if rule is None or not is_reported(each, rule, self._voice):
             self._remember(each, None)
             return None
@@ -157,6 +159,12 @@ class Drafting:
         self.drafts.append(draft)
         self._remember(each, draft)
         return draft
+
+    def _has_failed(self, each: Clause, previous: Clause | None) -> bool:
+        """Tell whether a clause says how an attempt went that was told of just before."""
+        if previous is None or not each.joint or not _ATTEMPT.match(previous.low) or doubt.is_guess(each.low):
+            return False
+        return each.joint in ("but", ";", ":") or bool(_BAD.search(each.low))
 
     def _draft(self, each: Clause, rule: Reading, previous: Clause | None) -> Draft | None:
         name, named, importance = rule

@@ -21,6 +21,7 @@ _MEANT_SO = compiled(
     r"""(?:would|'d)_(?:\w+_)?(?:rather|prefer|sooner|kindly|ask|like_(?:you|to_be|all|my))|\bid_rather\b|promised
         |would(?:n't|_not)_recommend|^(?:can|could|would)_(?:we|you|u)_(?:\w+_)?(?:stop|not|never|avoid|always)"""
 )
+_LEAD = 2
 _LISTED = ("pattern.imperative", "pattern.prohibited", "pattern.plain", "pattern.generic", "pattern.otherwise")
 _IN_GENERAL = compiled(r"^(?:an?_|[\w-]+s_(?:are|have|can|use|do|don't|can't|need|offer|come|work)\b)")
 
@@ -43,7 +44,10 @@ def is_meant(each: Clause, *, eager: bool) -> bool:
     if doubt.is_question(each.low) and not rules.asks_for_a_habit(each.low):
         return False
     main = reasons.main_part(each.low)
-    supposed = bool(HYPOTHETICAL.search(main)) and not _MEANT_SO.search(main)
+    first = main.partition(", ")[0]
+    # What stands after a comma may be no more than the reason: "going with B, A would take too long".
+    told = first if len(first.split()) > _LEAD else main
+    supposed = bool(HYPOTHETICAL.search(told)) and not _MEANT_SO.search(main)
     return not (doubt.is_guess(main) or (supposed and not eager))
 
 

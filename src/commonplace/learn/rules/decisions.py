@@ -42,11 +42,12 @@ DECISIONS = (
         "decision",
         0.8,
         r"""^(?:the_|our_|my_|a_|and_the_)?(?:\w+_)?(?:final_|big_)?(?:decision|verdict|final_call|final_answer
-            |outcome|resolution|resolved|decided)(?:_(?:on|about|for|from|of)_[^:]{2,40}|_(?:today|here|is_in|was|is)
+            |outcome|resolution|resolved|decided|final|final_choice)(?:_(?:on|about|for|from|of)_[^:]{2,40}|_(?:today
+            |here|is_in|was|is)
             |[:,])|\b(?:that's|is|are)_what_(?:i'm|we're|i_am|we_are|we'll|i'll|ships|goes)_\w+|\b(?:our|my
             |the)_(?:final_|first_)?(?:choice|pick)_(?:fell|is|was|went)\b""",
         unless=r"pending|not_made|no_decision|tbd",
-        triggers="what choice pick decision verdict call answer outcome resolution resolved decided",
+        triggers="final what choice pick decision verdict call answer outcome resolution resolved decided",
     ),
     rule("decision.decided", "decision", 0.8, rf"\b{past_form(_SETTLED)}\b", unless=_NOT_DONE),
     rule(
@@ -65,7 +66,7 @@ DECISIONS = (
             |taking|buying|renewing|selling|joining|hosting|paying|moving|supporting|sending|inviting|extending
             |continuing|celebrating)_\w+""",
         unless=r"""
-    \b(?:picked|moved|cut|took|closed|signed|kept|backed|went|sold|pulled|dropped|ended|stopped|bought|passed
+    \b(?:picked|moved|cut|took|closed|signed|kept|backed|went|sold|pulled|dropped|stopped|bought|passed
             |landed|quit)_(?:up|out_of|in|away|house|on_(?:to|with)|here|there|off|by|from_\w+_to_\w+|in_(?:january
             |february|march|april|may|june|july|august|september|october|november|december|20))\b
             |^i(?:'ve)?_(?:\w+_)?(?:moved|kept_(?:getting|seeing|trying)|quit|stopped|bought|sold|lost|closed|signed

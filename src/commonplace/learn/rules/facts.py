@@ -236,7 +236,7 @@ def _is_full(clause: Clause) -> bool:
 def _begins_with_a_name(clause: Clause) -> bool:
     """Tell whether a clause begins with a word that needs no article: "Pepper is house-trained"."""
     first, second = (*clause.words, "", "")[:2]
-    if not clause.text[:1].isupper() or first in _LITTLE or first.endswith(("s", "ing", "ly")):
+    if not clause.text[:1].isupper() or first in _LITTLE or first.endswith(("ing", "ly")):
         return False
     return second in ("is", "has", "isn't", "doesn't") or second in words.THIRDS
 

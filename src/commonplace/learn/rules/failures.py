@@ -82,7 +82,8 @@ FAILURES = (
         0.75,
         r"""\b(?:took_(?:down|out)|brought_down|wiped(?:_out)?|nuked|knocked_out|locked_(?:us|me|everyone)_out
             |gave_no_\w+|gave_up_(?:on|after|because|when)|leaves?_(?:\w+_){1,3}behind|confuses|took_(?:\w+_){1,4}down
-            |by_(?:accident|mistake)|accidentally|overloaded|brought_(?:zero|no|nothing)|zero_(?:sign-ups|sales
+            |by_(?:accident|mistake)|bit_(?:us|me|them)\b|accidentally|overloaded|brought_(?:zero|no|nothing)
+            |zero_(?:sign-ups|sales
             |replies|results|effect|interest)|left_(?:us|me|him|her|them)_with|killed_(?:them|it|the|my|our|all)
             |locked_(?:the_\w+|up|everything)|silently|gave_(?:me|us|him|her)_(?:a_(?:rash|headache|migraine|stomach)
             |hives|food_poisoning|nightmares)|was_a_(?:\w+_)?(?:mistake|disaster|failure|mess|bust|flop

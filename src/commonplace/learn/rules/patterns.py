@@ -52,7 +52,7 @@ PATTERNS = (
         "pattern",
         0.7,
         _INTRO
-        + r"""(?:always|never|only|avoid|don'?t_ever|do_not_ever|make_sure_(?:to_)?(?:always_)?
+        + r"""(?:always|never|only|avoid|don'?t_ever|do_not_ever|make_sure(?:_to)?(?:_always)?
             |remember_to_always)_(?:\w+_)?[\w`]+""",
         triggers="always never only avoid don't dont ever sure",
         unless=r"""
@@ -125,6 +125,18 @@ PATTERNS = (
         triggers="every each all go live start end get stay belong come need have must are",
     ),
     rule(
+        "pattern.norm",
+        "pattern",
+        0.6,
+        r"""^(?!(?:my|our|the|his|her|their|these|those|some|two|three|half|most|many|few|all|both|things|tickets
+        |flights)_)
+            (?:[a-z][\w-]*_){0,3}[a-z][\w-]*[^s\W]s_are_(?:\w+ly_|only_)?(?:written|kept|done|sent|made|put|given|held
+            |taken|paid|run
+            |\w+ed)_(?:in|by|with|on|at|to|as|from|before|after|for|like|only|under)_\w+""",
+        triggers="are",
+        unless=r"\d|\b(?:today|tomorrow|yesterday|now|already|interested|tired|finished|excited|supposed)\b",
+    ),
+    rule(
         "pattern.asked",
         "pattern",
         0.65,
@@ -138,7 +150,8 @@ PATTERNS = (
         "pattern",
         0.65,
         _INTRO
-        + rf"""{_COMMANDS}_(?:all|every|each|any)_\w+|^(?:before|when|whenever|after|if|once)_[^,]{{3,60}},_(?:please_
+        + rf"""{_COMMANDS}_(?:all|every|each|any)_\w+|^(?:before|after)_(?:each|every|any)_[\w'-]+,?_{_COMMANDS}_\w+
+        |^(?:before|when|whenever|after|if|once)_[^,]{{3,60}},_(?:please_
             |always_|just_|first_)?{_COMMANDS}_\w+|^(?:before|when|whenever|after|once)_[^,]{{3,60}},_(?:please_
             |always_|just_|first_)?(?:cover|stop|remove|drain|press|hold|switch|tell|rinse|dry|cool|save|sync|pull
             |push|flush|disable|enable|regenerate|migrate|notify|email|write)_\w+""",
@@ -222,7 +235,8 @@ PATTERNS = (
         "pattern",
         0.65,
         r"""^(?:and_|also_|so_|but_)?no_[\w`/-]+(?:_[\w`/'-]+){0,6}_(?:without|before|after|on|in|unless|until|to|for
-            |from|outside|during|at|over|under|except)\b|\bnobody_(?:\w+s|may|can|should|must)_\w+|\bno_one_\w+s_
+            |from|outside|during|at|over|under|except)\b|\bnobody_(?:\w+s|may_\w+|can_\w+|should_\w+|must_\w+)(?:_\w+
+            |$|[.!])|\bno_one_\w+s_
             |\b\d+[\w_-]*_max\b
             |^(?!(?:\w+_){1,2}(?:is|are|was|\w+'s)_)(?:[\w-]+_){1,3}only\b(?:[,.]|$)|:_[\w-]+_only\b
             |^[\w'_-]{2,30}:_(?:no|only|always|never|one|max|at_most|at_least|two|all|every|keep|use)_\w+

@@ -57,7 +57,13 @@ PREFERENCES = (
         unless=_FRIENDLY
         + r"""|\b(?:would|'d|something|things?|stuff|feels?|felt|look|looks|sounds?|sound|is|are|was|were|be|just|more
             |much|'s|'re|people|nothing|it|act|acts|works?|tastes?|smells?|looked|sounded|tasted|feel|seems?
-            |behaves?)_like\b|reviewers_liked|the_\w+s_(?:liked|loved|hated)""",
+            |behaves?)_like\b|\b(?:reviewers?|customers?|clients?|users?|readers|guests|students|parents|visitors
+            |testers|everyone|people|audience|judges
+            |jury|board)_(?:\w+_)?(?:liked|loved|hated|disliked|enjoyed|preferred|appreciated)|the_\w+s_(?:liked|loved
+            |hated)
+            |^(?:i_)?prefer_.*\b(?:in|for)_(?:this|our|the|new|all|any)_(?:\w+_)?(?:code|codebase|repo|project|module
+            |service|tests?
+            |modules|services|files)\b""",
         triggers=" ".join(
             any_form(
                 listed("prefer,favour,favor,dislike,hate,love,adore,detest,loathe,enjoy,despise,appreciate,fancy,like")
@@ -68,11 +74,12 @@ PREFERENCES = (
         "preference.fan",
         "preference",
         0.65,
-        r"""\b(?:not_(?:a|an)_(?:\w+_)?fan|(?:big|huge|massive)_fan|a_(?:\w+_)?fan_of|can't_stand|cannot_stand
+        r"""\b(?:not_(?:a|an)_(?:\w+_)?fan|(?:big|huge|massive)_fans?|(?:a_)?(?:\w+_)?fans?_of|can't_stand|cannot_stand
             |can't_bear|can't_deal_with|(?:am|'m|is|'s|are|'re|isn't|aren't|was)_(?:not_)?(?:really_)?into|(?:not
             |never_been|never)_(?:keen_on|fond_of|big_on|a_fan)|(?:am|'m|is|'s)_(?:really_|very_|so_|super_)?(?:into
             |fond_of|keen_on|picky|partial_to|obsessed_with)|\bteam_(?!lead|member|meet)\w+_(?:all_the_way|forever
-            |here)|more_of_an?_[\w_-]+(?:person|guy|girl|fan|drinker|type)|not_my_(?:thing|style|cup)|(?:drives?
+            |here)|more_of_an?_[\w_-]+(?:person|guy|girl|fan|drinker|type)|(?:not|is)_my_(?:thing|style|cup|jam
+            |favou?rite)|(?:drives?
             |driving)_(?:me|us|him|her)_(?:mad|crazy|nuts|insane|up)|gets_on_my_nerves|annoys?_(?:me|us)
             |bothers?_(?:me|us)|(?:suits?|works?)_(?:me|us|better_for_me|best_for_(?:me|us))|could_(?:do|live)_without
             |any_day_(?:over|of)|(?:people|person)_tbh|\w+_person)\b""",
@@ -117,6 +124,7 @@ PREFERENCES = (
         0.7,
         r"""\b(?:i|we)(?:_would|'d)?_(?:kindly_|really_|only_|just_|always_|never_)*(?:ask|want|like|need|expect
             |prefer|request|insist|appreciate)_(?:that_you|you_to|you_not|if_you|all_|every|my_|[\w-]+,_not_|only
+            |(?:the|my|all)_[\w_-]{3,30}_(?:in|as|with|without|before)
             |short|no_|it_(?:if|when)|to_(?:be_(?:called|addressed|asked|told)|see_(?:the|all)_\w+_first|get_(?:all|my
             |every)))""",
         triggers="ask want like need expect prefer request insist appreciate",
@@ -164,7 +172,7 @@ PREFERENCES = (
             |hardly_ever_|rarely_|don't_|still_)*(?:find|get_(?:nauseous|anxious|stressed)|order|drink|eat|wear
             |listen_to|avoid|take_my|take_mine|tend_to|go_for|opt_for|care_about|refuse_to|insist_on|swear_by)_\w+""",
         unless=r"""\bfind_(?:it|that|out|a|an|the|any|myself|time|my)_?|don't_(?:find|order)|take_my_(?:time|word)
-            |care_about_(?:it|that|this)""",
+            |care_about_(?:it|that|this)|\d""",
         triggers="find order drink eat wear listen avoid take tend go opt care refuse insist swear get",
     ),
     rule(
