@@ -100,6 +100,12 @@ _FORGET = compiled(
         |track)\s+)?(?:of\s+)?(?:my|our|the|what|that|this|any|it|about|anything|his|her|their|(?-i:[A-Z]))))""",
     re.IGNORECASE,
 )
+_DETAILS = compiled(
+    r"""(?:delete|erase|remove|wipe|purge|forget|drop|scrub)\s+(?P<subject>my\s+(?:[\w'-]+\s+){0,3}?(?:details|number
+        |address|data|info
+        |information|birthday|name|history|salary|password|diagnosis))\b""",
+    re.IGNORECASE,
+)
 _PASSIVE = compiled(
     r"""(?P<subject>.+?)\s+(?:must|should|may|can|is|are|does|do|need|needs|has|have)(?:\s+not|n'?t)?\s*(?:never
         |no\s+longer|to)?\s*(?:to\s+)?(?:be\s+|need\s+to\s+be\s+|go\s+)?"""
@@ -228,7 +234,7 @@ def _forget(sentence: Span) -> Command | None:
         return Command("forget that", "", sentence.start, sentence.end)
     if found := _CAN_GO.match(text) or _CONFIDENTIAL.match(text) or _NEVER_HAPPENED.match(text):
         return _subject(sentence, re.sub(r"^(?:about|on|of|for|regarding|with)\s+", "", found["subject"]))
-    if found := _TAKEN_OUT.search(text):
+    if found := _TAKEN_OUT.search(text) or _DETAILS.fullmatch(_CUT.sub("", text).strip(" .!")):
         return _subject(sentence, found["subject"])
     if found := _PASSIVE.match(text):
         return _subject(sentence, found["subject"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from commonplace.learn import doubt, rules
 from commonplace.learn.clauses import Clause
 from commonplace.learn.regex import compiled
-from commonplace.learn.rules.facts import fact
+from commonplace.learn.rules.facts import FLEETING, fact
 from commonplace.learn.rules.plans import DATED, EVERY, dated
 from commonplace.recall.lexicon import ASKING, COMMON, EMPTY
 from commonplace.values import Kind
@@ -29,6 +29,7 @@ _DEFINITE = compiled(
     r"""^(?:the|this|that|my|our|his|her|their|its)_(?:[\w'-]+_){0,4}?[\w'-]*[^s\W]_
         (?:at|of|in|on|for|has|must|can|takes|\w+s)_"""
 )
+_TODAY = compiled(r"\b(?:today|tonight|this_(?:morning|afternoon|evening))\b")
 _SHALL_BE = compiled(
     r"^(?!(?:it|that|he|she|they|you)\b)[\w'-]+(?:_[\w'-]+){0,4}_(?:will|won't)_(?:be|stay|go|get|have)_\w+"
 )
@@ -48,7 +49,11 @@ def kind(each: Clause, *, eager: bool) -> Reading | None:
         return None
     if EVERY.fits(each.low) and len(each.words) > 2:
         return EVERY.name, EVERY.kind, EVERY.importance
-    if dated(each) and (content(each) >= _SPECIFIC or not POINTING.match(each.low)):
+    if (
+        dated(each)
+        and not (_TODAY.search(each.low) and FLEETING.search(each.low))
+        and (content(each) >= _SPECIFIC or not POINTING.match(each.low))
+    ):
         return DATED.name, DATED.kind, DATED.importance
     if each.joint == "so" and _SHALL_BE.search(each.low):
         return "decision.so", "decision", 0.65
@@ -56,6 +61,13 @@ def kind(each: Clause, *, eager: bool) -> Reading | None:
         return None
     name = fact(each, eager=eager)
     return (name, "fact", 0.55) if name else None
+
+
+def _is_set(each: Clause) -> bool:
+    """Tell whether a clause sets something for a day, and says what."""
+    if not dated(each) or (_TODAY.search(each.low) and FLEETING.search(each.low)):
+        return False
+    return content(each) >= _SPECIFIC or not POINTING.match(each.low)
 
 
 def content(each: Clause) -> int:

@@ -17,6 +17,7 @@ from commonplace.learn.owners import owner
 from commonplace.learn.persons import Who
 from commonplace.learn.persons import named as name_of
 from commonplace.learn.regex import compiled
+from commonplace.learn.rules.patterns import DESCRIPTIVE
 from commonplace.learn.said import Said
 from commonplace.learn.segment import Span, sentences
 from commonplace.learn.types import Utterance
@@ -187,7 +188,7 @@ class _Message:
                 self._eager = True
                 self._drafting.topic = following["about"].removeprefix(" about").strip() or None
             else:
-                self._drafting.statement(Span(asked.start, asked.end, asked.text), eager=True)
+                self._asked_to_keep(Span(asked.start, asked.end, asked.text))
         elif asked.act == "to do":
             whole = clause(asked.text, asked.start, asked.end)
             self._drafting.drafts.append(Draft(whole, "command.to_do", "note", 0.7, self._who.name, self._who))
@@ -198,6 +199,14 @@ class _Message:
         else:
             self._forget(asked.text, asked, self._who)
             self._rest_of(sentence)
+
+    def _asked_to_keep(self, sentence: Span) -> None:
+        """Keep what somebody asked to have kept: what is so, rather than why it matters to them."""
+        before = len(self._drafting.drafts)
+        self._drafting.statement(sentence, eager=True)
+        for draft in self._drafting.drafts[before:]:
+            if draft.kind in ("failure", "insight", "decision") or draft.rule in DESCRIPTIVE:
+                draft.kind = "fact"
 
     def _rest_of(self, sentence: Span) -> None:
         """After "forget my coffee order, I quit caffeine" the second clause is news; "it's 555" is not."""

@@ -76,7 +76,7 @@ _PERSONAL = (
 _MINE = compiled(
     r"^(?:and_|but_|also_|plus_)?(?:since_then_|now_)?(?:(?:both|all|one|some|most)_(?:of_)?)?(?:my|our|his|her|their)_"
 )
-_FLEETING = compiled(
+FLEETING = compiled(
     r"""(?:\b(?:is|are|was|were|'s|'re|isn't|aren't|all|looks?|seems?|sounds?|feels?|got|getting|went)_(?:\w+ly_|so_
         |very_
         |all_|really_|now_|still_|a_bit_|pretty_|too_|not_|just_)*(?:done|fine|ok|okay|good|great|nice|cool|ready|back
@@ -153,12 +153,13 @@ def fact(clause: Clause, *, eager: bool = False) -> str | None:
         return personal
     if clause.first in _ORDERS and not (len(clause.words) > 2 and words.is_finite(clause.words[1])):
         return "fact.announced" if eager else None
-    if _FLEETING.search(low) and not (eager and is_specific(clause)):
+    if FLEETING.search(low) and not (eager and is_specific(clause)):
         return None
     if not (eager or words.FEELINGS.isdisjoint(clause.words)):
         return None
     if _MINE.match(low):
-        return "fact.possession" if _verb_at(clause.words) else None
+        lasting = not _is_past(clause) or _is_known(clause) or not words.CHANGES.isdisjoint(clause.words)
+        return "fact.possession" if _verb_at(clause.words) and lasting else None
     if stated := _stated(clause, eager=eager):
         return stated
     if _LABELLED.match(low) and _VALUE.search(clause.text):

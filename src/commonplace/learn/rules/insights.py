@@ -17,7 +17,8 @@ EFFECTS = (
         "failure",
         0.65,
         rf"{_EFFECT}(?:\w{{2,}}ed|broke|made|left|cost|took|gave|lost|led|kills?|breaks?|causes?|leads_to)_\w+",
-        unless=r"""^(?:thing|something|nothing|anything|everything|morning|evening|king|spring|string|being|wedding
+        unless=r"""^(?:starting|beginning|coming|moving_on|going_forward|thing|something|nothing|anything|everything
+        |morning|evening|king|spring|string|being|wedding
         |meeting
             |building|training|during|according|following|including|regarding|feeling|beijing|offering|opening|ceiling
             |housing|clothing|planning_permission)_|\b(?:decided|agreed|moved|need(?:ed)?|used|called|based|opened

@@ -14,6 +14,16 @@ _COMMANDS = r"""
     |freeze|separate|import|prefer|give|read|turn|take|bring|wait|rotate|encrypt|escape|quote|sort|round|update|bump
     |copy|warm|proof|preheat|cite|sign|lock|invite|water|feed|double-check)"""
 
+DESCRIPTIVE = (
+    "pattern.required",
+    "pattern.every",
+    "pattern.no_without",
+    "pattern.when",
+    "pattern.tendency",
+    "pattern.norm",
+)
+"""Patterns that say how things are, and not what somebody should do."""
+
 STANDING = (
     rule(
         "decision.from_now_on",
@@ -200,7 +210,7 @@ PATTERNS = (
         "pattern.tendency",
         "pattern",
         0.6,
-        r"""^(?!(?:i|you|it|that|this|there|what|who|and|but|they_say)\b)[\w'-]+_(?:[\w'-]+_){0,14}?(?:almost_
+        r"""^(?!(?:i|you|it|that|this|there|what|who|and|but|they_say)\b)[\w'-]+_(?:[\w'-]+,?_){0,14}?(?:almost_
         |nearly_)?(?:always|never|usually
             |often|mostly|rarely|seldom|tends?_to)_(?!(?:been|be|in|the|a|an|on|at|said|had|good|great)\b)\w+""",
         triggers="always never usually often mostly rarely seldom tend tends",

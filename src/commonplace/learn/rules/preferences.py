@@ -104,7 +104,7 @@ PREFERENCES = (
         "preference",
         0.6,
         r"""\b(?:always|only|never|usually|mostly)_(?:drinks?|eats?|wears?|orders?|listens?|comes?_back|reads?
-        |watche?s?)\b
+            |watche?s?|takes?|sits?|books?|chooses?|picks?|buys?)\b
             |\bstress(?:es)?_(?:me|us)_out\b|\bmakes?_(?:me|us)_(?:want_to|cringe|furious|angry|sad|anxious|nervous
             |sick|jittery|sleepy|happy)\b
             |\bwants?_[^,]+,_not_|^i_don't_do_\w+[.!]*$|\b(?:could|can)_live_on\b|\bto_me_straight\b""",
@@ -189,7 +189,8 @@ PREFERENCES = (
         "preference.feels",
         "preference",
         0.55,
-        r"""\b(?:feels?_like|give_me_\w+[\w_]*_any_day|beats_\w+|(?:is|are)_an?_(?:(?:big|hard|huge|definite
+        r"""\b(?:feels?_like|give_me_\w+[\w_]*_any_(?:day|time)|give_me_the_[\w_]+_(?:first|only)|beats_\w+|(?:is
+        |are)_an?_(?:(?:big|hard|huge|definite
         |clear)_)?(?:no|yes|must|no-go)(?=_for_(?:me|us)|[.!]*$)|is_overrated|are_overrated|is_underrated|the_(?:less
             |fewer|more|shorter|simpler)_[\w_-]+,?_the_better)\b""",
         unless=r"\b(?:i|we|it|you|that|this)_feels?_like",
