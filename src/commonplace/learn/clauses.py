@@ -17,6 +17,7 @@ _JOINT = compiled(
         |now_)?)?""",
     re.IGNORECASE,
 )
+_MARK = re.compile(r"[,;:]\s|\s[-–—]\s")
 _PLACES = re.compile(r"[,;:]\s|\s[-–—]+\s|—|\s(?:and|but|so|plus|&|while|whereas)\s", re.IGNORECASE)
 _SUBORDINATE = compiled(
     r"""(?:if|when|whenever|once|after|before|while|since(?!_then)|because|as|until(?!_then)|unless|although|though
@@ -215,6 +216,8 @@ def _begins(right: str, word: str, mark: str) -> bool:
             and not found[1][0].isdigit()
         )
         return (bool(mark) or word == "but") and not apposed
+    # A verb after the next mark belongs to the clause after that.
+    found = _WORD.findall(_MARK.split(low, maxsplit=1)[0])[:9] or found
     return _has_verb(found, mark) or (bool(mark or word) and plural_verb(found))
 
 

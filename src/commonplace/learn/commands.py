@@ -44,7 +44,8 @@ _REMEMBER = compiled(
 )
 _ANNOUNCED = compiled(
     r"""[^:.?]{0,60}\b(?:remember|remind|note|forget(?:ting)?|in_mind|write_(?:this|it)|save|store|so_you_know
-        |(?:hang|hold)_on_to|memory|don't_lose)\b[^:.?]{0,60}:\s+(?=\S)""",
+        |(?:hang|hold)_on_to|memory|don't_lose|permanent_record|carry_(?:along|over)|knows?_(?:it
+        |this))\b[^:.?]{0,60}:\s+(?=\S)""",
     re.IGNORECASE,
 )
 _AFTERWARDS = compiled(
@@ -124,6 +125,26 @@ _NEVER_HAPPENED = compiled(
     (?P<subject>.+?)\s+(?:never|didn't)\s+happen(?:ed)?\b""",
     re.IGNORECASE,
 )
+_WHATEVER = compiled(
+    r"""(?:.*\b)?(?:whatever|what|everything|anything|all)\s+(?:that\s+)?(?:you|i)(?:'ve)?\s+(?:have\s+)?(?:kept|have
+        |stored|saved|know|noted
+        |remembered|remember|told\s+you|said|wrote)\s+(?:about|on|regarding)\s+(?P<subject>[^,]+),\s+(?:please\s+
+        |just\s+)?(?:bin|drop
+        |delete|forget|erase|lose|scrap|trash|remove|ditch)\s+(?:it|that|them)\b""",
+    re.IGNORECASE,
+)
+_NOTHING = compiled(
+    r"""(?:.*\b)?(?:keep|kept|store|stored|save|saved|remember|remembered|retain|retained)\s+nothing\s+(?:of|about
+        |on)\s+(?:what\s+(?:i|we)
+        \s+(?:have\s+)?\w+(?:\s+you)?\s+)?(?:about\s+|on\s+|regarding\s+)?(?P<subject>.+)$""",
+    re.IGNORECASE,
+)
+_THOSE_NOTES = compiled(
+    r"""(?:please\s+)?(?:clear|delete|erase|remove|drop|wipe|purge|bin|toss|trash|lose)\s+(?:out\s+)?(?:those|these
+        |the|that|all|your|any|my)\s+
+        (?P<subject>.{2,60}?)\s+(?:notes?|memor(?:y|ies)|entr(?:y|ies)|records?|reminders?)\b""",
+    re.IGNORECASE,
+)
 _TAKEN_OUT = compiled(
     r"""\b(?:i'd\s+like|i\s+would\s+like|i\s+want|please\s+have|have|get|i\s+need|i'd\s+prefer)\s+(?P<subject>(?:my
         |our|the|that|this|everything|all|any|\w+'s)\b.{2,80}?)\s+(?:to\s+be\s+|be\s+)?"""
@@ -165,6 +186,9 @@ _CUT = compiled(
 )
 
 
+_NAMING = (_CAN_GO, _CONFIDENTIAL, _NEVER_HAPPENED, _THOSE_NOTES, _WHATEVER, _NOTHING)
+_LINK = re.compile(r"^(?:about|on|of|for|regarding|with)\s+", re.IGNORECASE)
+
 # Most sentences ask nothing of the book: one quick look saves them a dozen careful ones.
 _SOME_WORD = compiled(
     r"""\b(?:rememb|unremember|unlearn|forget|forgotten|memor|mind|note|noted|jot|mark|writ|sav|stor|record|fil|keep
@@ -174,7 +198,7 @@ _SOME_WORD = compiled(
     r"""|posterity|disregard|ignore|strike|scratch|scrap|drop|discard|undo|delet|eras|remov|wip|purg|clear|scrub
         |get_rid|destroy"""
     r"""|lose|retain|hold|track|bring|mention|pretend|leave|take|taken|off_the_record|confidential|information|can_go
-        |never_?mind|struck|between)""",
+        |never_?mind|struck|between|bin\b|toss|trash)""",
     re.IGNORECASE,
 )
 
@@ -226,17 +250,14 @@ def _of(act: Literal["remember", "to do"], sentence: Span, begin: int) -> Comman
 
 def _forget(sentence: Span) -> Command | None:
     text = sentence.text.replace("’", "'")
-    if text.rstrip().endswith("?") and not _MAY_ASK.search(text):
-        return None
-    if _IDIOM.match(text):
+    if (text.rstrip().endswith("?") and not _MAY_ASK.search(text)) or _IDIOM.match(text):
         return None
     if _ONLY_IT.match(text):
         return Command("forget that", "", sentence.start, sentence.end)
-    if found := _CAN_GO.match(text) or _CONFIDENTIAL.match(text) or _NEVER_HAPPENED.match(text):
-        return _subject(sentence, re.sub(r"^(?:about|on|of|for|regarding|with)\s+", "", found["subject"]))
-    if found := _TAKEN_OUT.search(text) or _DETAILS.fullmatch(_CUT.sub("", text).strip(" .!")):
-        return _subject(sentence, found["subject"])
-    if found := _PASSIVE.match(text):
+    for pattern in _NAMING:
+        if found := pattern.match(text):
+            return _subject(sentence, _LINK.sub("", found["subject"]))
+    if found := _TAKEN_OUT.search(text) or _DETAILS.fullmatch(_CUT.sub("", text).strip(" .!")) or _PASSIVE.match(text):
         return _subject(sentence, found["subject"])
     if found := _FORGET.match(text):
         return _subject(sentence, text[found.end() :])

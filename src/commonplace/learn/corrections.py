@@ -19,6 +19,7 @@ _STRONG = r"""
     |i\s+mean|i\s+(?:mixed|messed)\s+(?:that|it|them|this|things)\s+up
     |(?:please\s+)?ignore\s+my\s+(?:last|previous|earlier)\s+(?:message|mail|note|post|one)
     |i\s+(?:gave|told|sent)\s+(?:you|everyone|them)\s+the\s+wrong\s+(?P<noun>\w+(?:\s\w+)?)|scratch\s+that|strike\s+that
+    |(?:please\s+|pls\s+)?ignore(?:\s+(?:that|this|it|(?:the|my)\s+\w+(?:\s\w+)?))?(?=[,.:;!]|$)
     |make\s+that|my\s+(?:bad|mistake)|i\s+was\s+(?:wrong|mistaken)(?:\s+(?:about|on)\s+[^:,.]{3,60})?|i\s+(?:misspoke
     |mistyped|misread|misremembered|got\s+that\s+wrong|take\s+that\s+back|stand\s+corrected|made\s+a\s+mistake)|typo
     |errat(?:um|a)|i\s+changed\s+my\s+mind|changed\s+my\s+mind|let\s+me\s+correct\s+(?:that|myself)|(?:i\s+(?:have
@@ -51,8 +52,10 @@ _SPELLED = compiled(
 )
 _SWAP = re.compile(r"not (?P<old>[^,;]{1,30}), (?:it's |but )?(?P<new>[^,;.!]{1,30})[.!]*$", re.IGNORECASE)
 _SWAPPED = re.compile(r"(?P<new>(?:it's )?[^,;.!?]{1,40}), not (?P<old>[^,;.!?]{1,30})[.!]*$", re.IGNORECASE)
-_BARE = re.compile(
-    r"(?:no,? |nope,? )?(?:the |on |at )?(?P<value>[^,;.!?]{1,20})(?:, [^?]{3,60}|[.!]*)$", re.IGNORECASE
+_BARE = compiled(
+    r"""(?:no,?_|nope,?_)?(?:the_|on_|at_)?(?P<value>[^,;.!?]{1,20}?)(?:_(?:these_days|now|actually|today))?
+        (?:,_[^?]{3,60}|[.!]*)$""",
+    re.IGNORECASE,
 )
 _RIGHT = re.compile(
     r"(?:the|my|our) (?:correct|right|actual|real|proper) (?P<rest>\w+(?: \w+)? (?:is|are|was) .+)$", re.IGNORECASE

@@ -31,7 +31,7 @@ _SUPPOSED = compiled(
     r"|rewrote|dropped|ever)|if_only|i_wish|wishing|dream(?:ing)?_of|in_theory|role-?play|in_character|as_if"
     r"""|in_a_perfect_world|in_another_life|as_an?_\w+,_i_want|would_be_(?:nice|great|cool|good|fun|better|lovely
         |awesome|ideal|amazing|interesting)"""
-    r"|for_example|e\.g\.|for_instance|in_the_(?:novel|book|film|movie|story|game|play|episode|series|song)\b)"
+    r"|\bsaid,_[\"“]?i\b|for_example|e\.g\.|for_instance|in_the_(?:novel|book|film|movie|story|game|play|episode|series|song)\b)"
 )
 _GUESSED = compiled(
     r"""\b(?:maybe|perhaps|might|not_(?:really_|quite_|entirely_|100%_|totally_)?sure|unsure|i_guess|i_suppose

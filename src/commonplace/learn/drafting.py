@@ -41,7 +41,8 @@ _BAD = compiled(
     r"""\b(?:complain\w*|tripled|doubled|worse|worst|drop(?:ped|s)?|lost|losing|quit|broke|hated|no|not|never|only
         |back_to|slow\w*|late|too|nobody|none|nothing|killed|crash\w*|fail\w*|error\w*|refund\w*|burn\w*|sick|sink
         |sank|flooded|dead|died|mess|disaster|bad\w*|empty|wrong|stuck|stopped|fell|melted|soggy|rash|fired
-        |unsubscrib\w*|bounced|backlog|twice_as|didn't|doesn't|couldn't|wouldn't|wasn't)\b"""
+        |unsubscrib\w*|faint\w*|gave_up|hurts?|ached?|bitter|peeled|stained?|leaked|cracked|snapped|deadlock|bounced
+        |backlog|twice_as|didn't|doesn't|couldn't|wouldn't|wasn't)\b"""
 )
 _POINTERS = frozenset("it them that those".split())
 _FEW = 2
@@ -162,7 +163,7 @@ class Drafting:
 
     def _has_failed(self, each: Clause, previous: Clause | None) -> bool:
         """Tell whether a clause says how an attempt went that was told of just before."""
-        if previous is None or not each.joint or not _ATTEMPT.match(previous.low) or doubt.is_guess(each.low):
+        if previous is None or not _ATTEMPT.match(previous.low) or doubt.is_guess(each.low):
             return False
         return each.joint in ("but", ";", ":") or bool(_BAD.search(each.low))
 

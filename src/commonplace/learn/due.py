@@ -21,7 +21,7 @@ _ABBREVIATED = compiled(
         |(?<=\b(?:on|by|is)_)(?:mon|tues?|weds?|thu|thurs?|fri|sat|sun)\b
         |(?<=\b(?:due|for)_)(?:mon|tues?|weds?|thu|thurs?|fri|sat|sun)\b
         |(?<=\b(?:this|till|next)_)(?:mon|tues?|weds?|thu|thurs?|fri|sat|sun)\b
-        |\b(?:mon|tues?|weds?|thu|thurs?|fri|sat|sun)(?=_(?:\d|at_\d|morning|night|evening))""",
+        |\b(?:mon|tues?|weds?|thu|thurs?|fri|sat|sun)(?=_(?:\d|at_\d|a\.?m|p\.?m|morning|night|evening))""",
     re.IGNORECASE,
 )
 # Done already, but for a day to come: their tense says nothing about the day.
@@ -33,7 +33,7 @@ _ARRANGED = compiled(
 _WILL = compiled(
     r"(?:\b(?:will|shall|must|(?:has|have|needs?|going|plans?|want)_to|gonna|should)\b|'ll\b)", re.IGNORECASE
 )
-_PASSIVE = re.compile(r"\b\w+ed(?= by\b)")
+_PASSIVE = re.compile(r"\b\w+ed(?= by\b)|(?<=\bis )\w+ed\b|(?<=\bare )\w+ed\b", re.IGNORECASE)
 _PARTICIPLE = re.compile(r"(?<!')\b\w{2,}ed\b")
 _EVERY = re.compile(r"\b(?:every|each) (mon|tue|wed|thu|fri|sat|sun)\w*", re.IGNORECASE)
 _STARTS = re.compile(r"\bstart", re.IGNORECASE)

@@ -47,7 +47,7 @@ def kind(each: Clause, *, eager: bool) -> Reading | None:
         return found.name, found.kind, found.importance
     if fleeting and not eager:
         return None
-    if EVERY.fits(each.low) and len(each.words) > 2:
+    if EVERY.fits(each.low) and len(each.words) > 2 and not POINTING.match(each.low):
         return EVERY.name, EVERY.kind, EVERY.importance
     if (
         dated(each)

@@ -21,6 +21,9 @@ _MEANT_SO = compiled(
     r"""(?:would|'d)_(?:\w+_)?(?:rather|prefer|sooner|kindly|ask|like_(?:you|to_be|all|my))|\bid_rather\b|promised
         |would(?:n't|_not)_recommend|^(?:can|could|would)_(?:we|you|u)_(?:\w+_)?(?:stop|not|never|avoid|always)"""
 )
+_RECALLS = compiled(
+    r"^(?:my|our|your|the)_(?:notes?|memory|memories|summary|records?|files?)_\w+s?\b|^i_(?:have_you|recall|remember)\b"
+)
 _LEAD = 2
 _LISTED = ("pattern.imperative", "pattern.prohibited", "pattern.plain", "pattern.generic", "pattern.otherwise")
 _IN_GENERAL = compiled(r"^(?:an?_|[\w-]+s_(?:are|have|can|use|do|don't|can't|need|offer|come|work)\b)")
@@ -46,7 +49,7 @@ def is_meant(each: Clause, *, eager: bool) -> bool:
     main = reasons.main_part(each.low)
     first = main.partition(", ")[0]
     # What stands after a comma may be no more than the reason: "going with B, A would take too long".
-    told = first if len(first.split()) > _LEAD else main
+    told = first if len(first.split()) > _LEAD and ", so " not in main else main
     supposed = bool(HYPOTHETICAL.search(told)) and not _MEANT_SO.search(main)
     return not (doubt.is_guess(main) or (supposed and not eager))
 
@@ -56,7 +59,7 @@ def is_reported(each: Clause, rule: Reading, voice: Voice) -> bool:
     if not voice.assistant:
         return True
     name, kind, _ = rule
-    if doubt.is_advice(each.low) or "you" in each.words or "your" in each.words:
+    if doubt.is_advice(each.low) or _RECALLS.match(each.low) or "you" in each.words or "your" in each.words:
         return False
     reasoned = bool(reasons.reason(each.text) or reasons.rejected(each.text))
     if voice.generic:

@@ -16,7 +16,7 @@ _UNDER_WAY = listed("""
     roll, cancel, postpone, ditch, scrap, standardise, standardize, retire, deprecate, cut, push, merge, close,
     phase out, sunset, discontinue, outsource, hire, raise, rename, target, skip, bring, put off, delay, call off,
     settle for, opt for, give up, go back to, sell, take over, go ahead, get a, get an, get rid, buy, leave, quit,
-    take the, kill, suspend, freeze, ban, do away,
+    take the, kill, say no, say yes, suspend, freeze, ban, do away,
     rent
 """)
 _WILL = listed("""
@@ -62,7 +62,9 @@ DECISIONS = (
             |postponed|adopted|replaced|abandoned|shelved|deprecated|retired|chosen|selected|picked|accepted|declined
             |suspended)\b|\b(?:is|are)_(?:cancelled|canceled|postponed|suspended|scrapped|approved|off_the_table)\b
             |\bwe_(?:award|choose|pick|select|go_with|opt_for|adopt|drop|reject|approve|postpone|cancel|decline
-            |accept)_|^(?:the_)?[\w'-]+(?:_[\w'-]+){{0,2}}_(?:stays|goes)[.!]*$|(?:'m|'re|\b(?:am|are))_not_(?:doing
+            |accept)_|^(?:the_)?[\w'-]+(?:_[\w'-]+){{0,2}}_(?:stays|goes)[.!]*$|_is_the_one\b(?!_(?:who|that))
+            |_gets_(?:the_axe|cut|scrapped
+            |dropped|cancelled|postponed)\b|(?:'m|'re|\b(?:am|are))_not_(?:doing
             |taking|buying|renewing|selling|joining|hosting|paying|moving|supporting|sending|inviting|extending
             |continuing|celebrating)_\w+""",
         unless=r"""

@@ -98,7 +98,8 @@ _NORM = compiled(
         |maintains?|lives?|holds?|cancelled|canceled|approved|expires?|allergic|usable|available|responsible|depends?
         |consists?|contains?|means?|stands_for|uses?|closes?|opens?|supports?|stores?|charges?|changed|renamed
         |replaced|doesn't|don't|until|since|half|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty
-        |hundred|twice|once_a|per|ends?|starts?|first|last|licen[cs]e|included|excluded|free|extra|no|none|nothing
+        |hundred|twice|once_a|per|ends?|starts?|first|second|third|last|licen[cs]e|included|excluded|free|extra|no
+        |none|nothing
         |instead)\b"""
 )
 _CAPITAL = re.compile(r"(?<=[a-z,;:&+(] )[\"“(]?[A-ZÀ-Þ][\w&.-]+|\b[A-Z]{2,}\b")
@@ -134,6 +135,14 @@ _PLACES_FIRST = frozenset("in on at since for from with after before by as also 
 _SAME_IN_THE_PAST = frozenset("put set cut let hit cost quit shut".split())
 _OBJECTS = frozenset("me us him her it them the a an my our his their".split())
 _LABELLED = compiled(r"^(?:(?:the|my|our)_[\w'-]+(?:_[\w'-]+){0,4}|[\w'-]+(?:_[\w'-]+){1,4}):_\S")
+_ONCE = frozenset(
+    """
+    lived ran led used had wore took came wrote kept slept walked swam did cooked knew needed read carried got went sat
+    followed sold charged paid stayed drove played spoke
+    """.split()
+)
+"""The past of what else tells how somebody lives."""
+_AFTER_BE = frozenset("in at on under behind near next with from a an the not called".split())
 _FEWEST = 5
 _PAST = frozenset("was were had did didn't wasn't weren't couldn't".split())
 _LITTLE = EMPTY | COMMON
@@ -158,6 +167,8 @@ def fact(clause: Clause, *, eager: bool = False) -> str | None:
     if not (eager or words.FEELINGS.isdisjoint(clause.words)):
         return None
     if _MINE.match(low):
+        if _UNDER_WAY.search(low) and len(clause.words) < _TELLING and not is_specific(clause):
+            return None
         lasting = not _is_past(clause) or _is_known(clause) or not words.CHANGES.isdisjoint(clause.words)
         return "fact.possession" if _verb_at(clause.words) and lasting else None
     if stated := _stated(clause, eager=eager):
@@ -182,10 +193,10 @@ def _stated(clause: Clause, *, eager: bool) -> str | None:
 
 def _personal(clause: Clause) -> str | None:
     """Give the rule by which a clause tells of its speaker: what they are, have, and did once for all."""
-    for each in _PERSONAL:
-        if each.fits(clause.low):
-            return each.name
     first, second = (*clause.words, "", "")[:2]
+    for each in _PERSONAL:
+        if each.fits(clause.low) and (second not in _ONCE or is_specific(clause)):
+            return each.name
     own = first in ("i", "we") and second not in _THINKING and not (second in _LITTLE and second not in words.VERBS)
     return "fact.personal" if own and len(clause.words) > 2 and is_specific(clause) else None
 
@@ -247,7 +258,10 @@ def _verb_at(found: tuple[str, ...]) -> bool:
     if found[0].endswith(("'s", "'re")) or any(words.is_finite(each) for each in found[1:13]):
         return True
     # "Dr Bakke put me on …": the same form in the past, told by what follows.
-    return any(verb in _SAME_IN_THE_PAST and after in _OBJECTS for verb, after in pairwise(found[1:7]))
+    return any(
+        (verb in _SAME_IN_THE_PAST and after in _OBJECTS) or (verb.endswith("'s") and after in _AFTER_BE)
+        for verb, after in pairwise(found[1:7])
+    )
 
 
 def is_specific(clause: Clause) -> bool:

@@ -28,7 +28,7 @@ _DOING = r"""
     |\bset_for|\bslated|\bhappening|\bstarts?|\bstarting|\bends?|\bbegins?|\bexpires?|\barrives?|\barriving|\bleaves?
     |\bleaving|\bdeparts?|\blands?|\blaunch(?:es|ing)?|\bships?|\bshipping|\bgoes_live|\bgo_live|\breturns?|\bcomes?
     |\bcloses?|\bopens?|\bdeadline|\bmoves?|\bpromised|\bcommitted|\bagreed|\breleas(?:e|es|ing)|\bmeet(?:s|ing)?
-    |\bpresents?|\bruns?|\bdelivers?|\bimplements?|\bfinish(?:es)?|\brotates?|\bsends?|\bappointment|\bhanding
+    |\bpresents?|\bruns?|\bdelivers?|\bimplements?|\bfinish(?:es)?|\brotates?|\bsends?|\bappointment|\beta|\bhanding
     |\bvisiting|\bflying|\btravell?ing|\bmoving|\bseeing|\bhosting|\bpresenting|\bgetting|\bhaving|\bdoing|\btaking
     |\bgiving|\bdriving|\bback)\b|(?:'s|\bis|\bare|\bam|'m|'re|\bhave|\bhas|\bgot)_)"""
 
@@ -105,7 +105,12 @@ _GREETING = compiled(
 
 def dated(clause: Clause) -> bool:
     """Tell whether a clause sets something for a day to come."""
-    if len(clause.words) < 3 or not _DAY.search(clause.low) or _GREETING.search(clause.low):
+    if (
+        clause.first.partition("'")[0] == "you"
+        or len(clause.words) < 3
+        or not _DAY.search(clause.low)
+        or _GREETING.search(clause.low)
+    ):
         return False
     if clause.words[-1] == "today" and len(clause.words) < 5 and not words.is_finite(clause.words[1]):
         return False

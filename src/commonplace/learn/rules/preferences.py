@@ -53,9 +53,13 @@ PREFERENCES = (
         0.65,
         rf"""(?:^|\b(?:i|we|he|she|they|who|and|but|also|always|really|absolutely|just|only|both|all|do|don't|doesn't
             |dont|doesnt|didn't|generally|usually|still|never|much|strongly|kids|parents|secretly|actually|honestly
-            |\w+ly|[\w'-]+))_?\b(?:{_LIKING}|likes?)\b_[\w\"'`(]""",
+            |\w+ly|[\w'-]+))_?\b(?:{_LIKING}|likes)\b_[\w\"'`(]|(?:^|\b(?:i|we|they|who|and|but|also|always|really
+            |just|only|both|all|do|don't
+            |doesn't|dont|doesnt|didn't|generally|usually|still|never|much|kids|parents|actually|honestly|\w+ly
+            |\w+s))_?\blike_[\w\"'`(]""",
         unless=_FRIENDLY
-        + r"""|\b(?:would|'d|something|things?|stuff|feels?|felt|look|looks|sounds?|sound|is|are|was|were|be|just|more
+        + r"""|\b(?:the|for|of|with|in|much|a)_(?:love|hate|fancy)\b|like_(?:clockwork|crazy|mad|hell)|\b(?:would|'d
+        |something|things?|stuff|feels?|felt|look|looks|sounds?|sound|is|are|was|were|be|just|more
             |much|'s|'re|people|nothing|it|act|acts|works?|tastes?|smells?|looked|sounded|tasted|feel|seems?
             |behaves?)_like\b|\b(?:reviewers?|customers?|clients?|users?|readers|guests|students|parents|visitors
             |testers|everyone|people|audience|judges
@@ -103,7 +107,8 @@ PREFERENCES = (
         "preference.habit",
         "preference",
         0.6,
-        r"""\b(?:always|only|never|usually|mostly)_(?:drinks?|eats?|wears?|orders?|listens?|comes?_back|reads?
+        r"""^(?:i|he|she|my_\w+)_(?:always|only|never|usually|mostly)_(?:drinks?|eats?|wears?|orders?|listens?
+        |comes?_back|reads?
             |watche?s?|takes?|sits?|books?|chooses?|picks?|buys?)\b
             |\bstress(?:es)?_(?:me|us)_out\b|\bmakes?_(?:me|us)_(?:want_to|cringe|furious|angry|sad|anxious|nervous
             |sick|jittery|sleepy|happy)\b
