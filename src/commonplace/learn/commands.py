@@ -8,6 +8,7 @@ from typing import Literal
 
 from commonplace.learn.regex import compiled
 from commonplace.learn.segment import Span
+from commonplace.recall.lexicon import EMPTY
 
 _ASKING = (
     r"""(?:(?:so|ok|okay|and|but|also|hey|oh|please|pls|plz|kindly|just|can you|could you|would you|will you|can u
@@ -84,7 +85,8 @@ _FORGET = compiled(
         |strike|scratch|cross
         |clear|drop|scrub|discard|get\s+rid\s+of|destroy|lose)\s+(?=.*\b(?:(?:from|in|out\s+of)\s+{_NOTES}
         |you\s+(?:know|have|remember|stored|saved|hold|keep|kept|noted|wrote)|i\s+{_TELLING}|we\s+{_TELLING}
-        |about\s+me|(?:memory|memories|note|notes|entry|entries|reminder|record|records|info|information|everything
+        |about\s+me|(?:memory|memories|thing|things|bit|part|note|notes|entry|entries|reminder|record|records|info
+        |information|everything
         |stuff|data|details)\s+(?:about|on|of|regarding|for)\b))| pretend\s+(?:that\s+)?(?:i|we)\s+(?:never|didn'?t
         |did\s+not|hadn'?t)\s+(?:said|say|mention(?:ed)?|told?|tell|bring|brought|share[d]?|talk(?:ed)?
         |ask(?:ed)?)(?:\s+(?:you|up|anything|a\s+word))*\s+(?:about\s+|of\s+)?| (?:there's\s+)?(?:no\s+(?:need|reason)
@@ -189,6 +191,20 @@ _CUT = compiled(
 _NAMING = (_CAN_GO, _CONFIDENTIAL, _NEVER_HAPPENED, _THOSE_NOTES, _WHATEVER, _NOTHING)
 _LINK = re.compile(r"^(?:about|on|of|for|regarding|with)\s+", re.IGNORECASE)
 
+_RECALLS = compiled(
+    r"""\b(?:i_have_(?:your|you|a_note|it|that|\w+_down)|i_recall|i_remember|(?:my|your)_(?:saved_)?(?:notes|memory)
+        |on_file|still_(?:tracking|list|have)
+        |i(?:'ve|_have)_(?:noted|stored|saved|kept)|i_keep|listed)\b""",
+    re.IGNORECASE,
+)
+_DROP = compiled(
+    r"""(?:[^,;.]{1,60}[,;]_)?(?:so_|and_|please_|just_|you_can_)*(?:get_rid_of|lose|drop|bin|scrap|strike|remove
+        |delete|clear|cut|ditch|toss|trash
+        |erase|wipe|take_out)_(?:out_)?(?:the_|those_|that_|my_|all_)?(?P<subject>[^,;.!?]{2,50})""",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"\w{3,}")
+
 # Most sentences ask nothing of the book: one quick look saves them a dozen careful ones.
 _SOME_WORD = compiled(
     r"""\b(?:rememb|unremember|unlearn|forget|forgotten|memor|mind|note|noted|jot|mark|writ|sav|stor|record|fil|keep
@@ -216,6 +232,20 @@ class Command:
 def command(sentence: Span) -> Command | None:
     """Read a sentence as a request to remember or to forget; None when it is neither."""
     return (_forget(sentence) or _remember(sentence)) if may_ask(sentence.text) else None
+
+
+def recalls(text: str) -> bool:
+    """Tell whether an assistant says what it has in its notes."""
+    return bool(_RECALLS.search(text))
+
+
+def dropped(sentence: Span, recalled: str) -> Command | None:
+    """Read "get rid of Birkenweg" as asked of the book, where Birkenweg had just been recalled from it."""
+    found = _DROP.match(sentence.text)
+    known = set(_WORD.findall(recalled.lower())) - EMPTY
+    if not found or known.isdisjoint(_WORD.findall(found["subject"].lower())):
+        return None
+    return _subject(sentence, found["subject"])
 
 
 def may_ask(text: str) -> bool:

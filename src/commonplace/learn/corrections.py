@@ -41,7 +41,7 @@ _START = re.compile("")
 _AT_END = compiled(
     r"""(?:,|\s[-–—]|\.|;)\s*(?:sorry,?\s*)?(?:i\s+(?:mistyped|misread|misspoke|got\s+it\s+wrong)|my\s+(?:bad|mistake)
         |typo|wrong\s+before|you(?:'ve|\s+have)?\s+(?:got|have|had|mixed)\s+(?:that|it|them|this)\s+(?:mixed\s+up|wrong
-        |the\s+wrong\s+way\s+round|up|backwards))[\s.!]*$|^\S+(?:\s\S+){0,2},\s+(?:actually|sorry|i\s+mean)[\s.!]*$""",
+        |the\s+wrong\s+way\s+round|up|backwards))[\s.!]*$|^\S+(?:\s\S+){0,4},?\s+(?:actually|sorry|i\s+mean)[\s.!]*$""",
     re.IGNORECASE,
 )
 _SPELLED = compiled(
@@ -96,6 +96,14 @@ _YOU_WROTE = compiled(
     r"""(?:,|;|_and|_but|_[-–—])_(?:you|they)_(?:all_)?(?:wrote|said|put|spelled|spelt|typed|called_(?:it|me|her|him)
         |have|had)_
     (?P<old>[^,;.]{1,40}?)[\s.!]*$""",
+    re.IGNORECASE,
+)
+_TAKEN_BACK = compiled(
+    r"""(?:earlier_)?i_(?:said|wrote|told_(?:you|them|everyone)|mentioned
+        |claimed)_(?:earlier_)?(?:that_)?(?P<claim>[^,;:]{5,80})[,;:]_(?:but_|and_)?
+        (?:that|which|this)(?:'s|_is|_was|_isn't)_(?:\w+_)?(?:wrong|outdated|old|right|correct|incorrect|true|changed
+        |a_mistake|nonsense)
+        [:;,.–—-]?_(?P<right>.+)$""",
     re.IGNORECASE,
 )
 _SAID_THAT = re.compile(r"\bi\s+(?:said|meant|wrote)\s+(?:that\s+)?(?P<new>(?:i|we|my|our|the)\b.+)$", re.IGNORECASE)
@@ -205,6 +213,12 @@ def correction(
     return _restated(rest, old, said, who, strong)
 
 
+def taken_back(text: str) -> tuple[str, str] | None:
+    """Give what was said and what is right, where one sentence tells both: "I said X, that's outdated: it's Y"."""
+    found = _TAKEN_BACK.match(text.replace("’", "'"))
+    return (found["claim"], found["right"]) if found else None
+
+
 def _swapped(text: str, said: Sequence[Said]) -> Corrected | None:
     """Read "not weekly, every two weeks" and "every two weeks, not weekly" by the value that was said before."""
     swap = _SWAP.match(text) or _SWAPPED.match(text)
@@ -300,6 +314,7 @@ def _value(rest: str) -> str | None:
     bare = _IS.match(rest)
     value = _AFTER.sub("", rest[bare.end() :] if bare else rest)
     value = re.sub(r"\s+it\s+is$", "", _AFTER.sub("", value).strip(" \"'.!"))
+    value = re.sub(r"^(?:to|at|on|in|from|by|the)\s+(?=\S)", "", value, flags=re.IGNORECASE)
     found = [each.lower() for each in re.findall(r"[\w'.:/-]+", value) if each.lower() != "may"]
     if not found or len(found) > 6:
         return None

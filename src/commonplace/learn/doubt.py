@@ -96,7 +96,8 @@ _MOMENT = compiled(
         |explain|give|find|show))"""
     r"""|i_have_(?:a_(?:quick_)?(?:question|problem|issue|feeling|bug|request|favou?r|doubt)|an?_(?:idea|issue|error
         |question)|no_idea|to_(?:say|admit|run|go|ask))"""
-    r"""|i_(?:just_|have_just_|'ve_just_)?(?:looked|checked|read|ran|saw|asked|opened|tested|looked|reviewed|searched
+    r"""|i_(?:just_|have_just_|'ve_just_)?(?:looked|checked|compared|benchmarked|profiled|inspected|read|ran|saw|asked
+        |opened|tested|reviewed|searched
         |finished_reading|went_through|thought_about|went_over|pushed|merged|pasted|attached|sent|wrote|typed|clicked
         |noticed_your|got_your|heard))\b"""
 )

@@ -176,6 +176,17 @@ class Drafting:
         if whose is None and name.startswith("plan") and not any(map(words.is_finite, each.words)):
             whose = self._who.name
         draft = Draft(each, name, named, importance, whose, self._who)
+        if (
+            name != "decision.it_is"
+            and named == "decision"
+            and previous
+            and not each.joint
+            and self._points_at(each)
+            and content(each) <= 1
+        ):
+            # "Dropping it": what was tried belongs to it.
+            draft.begin_with(previous)
+            return draft
         loose = previous is not None and not (self.drafts and self.drafts[-1].covers(previous))
         if each.joint == "so" and named == "decision" and not loose and self.drafts[-1].rule in PLAIN:
             self._give_reason(draft, self.drafts.pop().clause)

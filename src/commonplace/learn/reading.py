@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from commonplace.learn import doubt, refer, rules, words
 from commonplace.learn.clauses import clause, clauses
-from commonplace.learn.commands import Command, command, may_ask
-from commonplace.learn.corrections import correction, may_announce, only_announces
+from commonplace.learn.commands import Command, command, dropped, may_ask, recalls
+from commonplace.learn.corrections import correction, may_announce, only_announces, taken_back
 from commonplace.learn.drafting import SETTLED, Drafting
 from commonplace.learn.drafts import Draft
 from commonplace.learn.kinds import kind
@@ -51,6 +51,8 @@ class Reader:
     person: str | None = None
     question: str | None = None
     """What the message before asked at its end, if it did."""
+    recalled: str = ""
+    """The message before, if an assistant told in it what it remembers."""
     asked: bool = False
     """Whether the message before was a user's, and asked for something."""
     _names: dict[str, str] = field(default_factory=dict)
@@ -66,6 +68,7 @@ class Reader:
         del self.said[:-_LATEST]
         self.question = reading.question
         self.asked = reading.asks and message.role == "user"
+        self.recalled = message.text if message.role == "assistant" and recalls(message.text) else ""
         self.person = reading.person
         self._last = who.name
         return found
@@ -180,7 +183,7 @@ class _Message:
         if found is None and (lead := _LEAD.match(point.text)):
             # "Quick one before my run: don't forget that …"
             found = command(Span(point.start + lead.end(), point.end, point.text[lead.end() :]))
-        return found
+        return found or (dropped(point, self._reader.recalled) if self._reader.recalled else None)
 
     def _command(self, asked: Command, sentence: Span) -> None:
         if asked.act == "remember":
@@ -243,6 +246,10 @@ class _Message:
 
     def _corrected(self, sentence: Span) -> bool:
         wrong, self._wrong = self._wrong, False
+        if both := taken_back(sentence.text):
+            claim = clause(both[0], sentence.start, sentence.end)
+            self._reader.said.append(Said(both[0], self._who, owner(claim, "fact", self._who), None))
+            sentence, wrong = Span(sentence.start, sentence.end, both[1]), True
         found = correction(
             sentence.text, self._reader.said, self._who, announced=wrong, asked=bool(self._reader.question)
         )

@@ -66,4 +66,4 @@ def is_reported(each: Clause, rule: Reading, voice: Voice) -> bool:
         return reasoned and kind in ("decision", "failure", "insight") and not voice.answering
     if voice.answering and not ({"i", "we"} & {word.partition("'")[0] for word in each.words}):
         return name not in _LISTED and is_specific(each) and not _IN_GENERAL.match(each.low)
-    return reasoned or name != "decision.it_is"
+    return reasoned or each.joint == "so" or name != "decision.it_is"

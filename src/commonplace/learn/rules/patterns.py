@@ -62,7 +62,8 @@ PATTERNS = (
         "pattern",
         0.7,
         _INTRO
-        + r"""(?:always|never|only|avoid|don'?t_ever|do_not_ever|make_sure(?:_to)?(?:_always)?
+        + r"""(?:always|never|only|avoid|don'?t_ever|do_not_ever|make_sure(?:_to(?:_always)?|_(?:that_)?(?:every|all
+        |each|no)\w*)
             |remember_to_always)_(?:\w+_)?[\w`]+""",
         triggers="always never only avoid don't dont ever sure",
         unless=r"""
