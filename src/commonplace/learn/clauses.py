@@ -215,7 +215,7 @@ def _begins(right: str, word: str, mark: str) -> bool:
             and found[1] not in _OBJECTS
             and not found[1][0].isdigit()
         )
-        return (bool(mark) or word == "but") and not apposed
+        return (bool(mark) or word == "but") and not apposed and not (mark == "," and head == "like")
     # A verb after the next mark belongs to the clause after that.
     found = _WORD.findall(_MARK.split(low, maxsplit=1)[0])[:9] or found
     return _has_verb(found, mark) or (bool(mark or word) and plural_verb(found))

@@ -90,7 +90,8 @@ DECISIONS = (
         "decision",
         0.75,
         r"""\b(?:per|after|following|as_per|by|in)_(?:[\w']+_){0,3}(?:vote|decision|agreement|consensus|ruling
-            |resolution|meeting)\b|\bas_agreed\b|\b(?:consensus|general_agreement|unanimous(?:ly)?)\b|\b(?:is|are
+            |resolution|meeting)\b|\bas_agreed\b|\bwon_the_(?:vote|poll|tender)\b|\b(?:consensus|general_agreement
+            |unanimous(?:ly)?)\b|\b(?:is|are
             |gets?|it's|that's)_(?:now_)?(?:settled|decided|final|official|agreed)\b""",
         unless=r"\bnot_(?:settled|decided|final|official|agreed)|no_(?:consensus|agreement)",
         triggers="""
@@ -103,7 +104,8 @@ DECISIONS = (
         "decision",
         0.75,
         rf"""(?:\b(?:am|are|is|being)|'m|'re|\b(?:team|board|company|client|management|school)'s)_(?:not_|now_|also_
-            |all_|definitely_|officially_|going_to_be_)*{ing_form(_UNDER_WAY)}\b(?!_(?:track|going|an_eye|up_with))""",
+            |all_|definitely_|officially_|going_to_be_)*{ing_form(_UNDER_WAY)}\b(?!_(?:track|going|an_eye|up_with|me\b
+            |us\b))""",
     ),
     rule(
         "decision.moving",

@@ -57,7 +57,8 @@ _PERSONAL = (
             |get|have_(?:time|any)|need|remember|understand|see|do_(?:it|that|this))\b|\bgot_(?:it|you|this)
             |\bdo_(?:it|that|this|not_know)|started_(?:the|a|it)_(?:build|job|test|script)|^we_already_do$|\bcan_(?:do
             |take|help|get|use|have|read|keep|run|share|write|handle|walk|support|offer)\b|lost_(?:it|me|you|track)
-            |get_(?:the_point|your)|\bi_(?:wrote|said)_that\b|\bwon't\b""",
+            |get_(?:the_point|your)|\bjust_(?:woke|had|sat|took|ran|read|came|went|got_(?:home|back|up|here|off))\b
+            |\bi_(?:wrote|said)_that\b|\bwon't\b""",
     ),
     rule(
         "fact.being",
@@ -137,7 +138,7 @@ _OBJECTS = frozenset("me us him her it them the a an my our his their".split())
 _LABELLED = compiled(r"^(?:(?:the|my|our)_[\w'-]+(?:_[\w'-]+){0,4}|[\w'-]+(?:_[\w'-]+){1,4}):_\S")
 _ONCE = frozenset(
     """
-    lived ran led used had wore took came wrote kept slept walked swam did cooked knew needed read carried got went sat
+    lived ran led used had wore took came wrote kept slept walked swam did cooked knew needed read carried went sat woke
     followed sold charged paid stayed drove played spoke
     """.split()
 )

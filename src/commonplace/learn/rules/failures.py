@@ -59,7 +59,8 @@ FAILURES = (
         "failure.lost",
         "failure",
         0.7,
-        r"""\b(?:i|we)_(?:lost|wasted|wrecked|ruined|killed|burned|burnt|broke_(?:the|prod|production|staging|main)
+        r"""(?:\b(?:i|we)|^(?:i|we)_.*_and)_(?:lost|wasted|wrecked|ruined|killed|burned|burnt|broke_(?:the|prod
+        |production|staging|main)
             |deleted_the|bricked|fried|overcooked|overwatered|flooded)_(?!(?:track|weight|touch|my_(?:job|dad|mum|mom
             |voice|appetite)|interest|count)\b)\w+""",
         triggers="""
@@ -89,7 +90,8 @@ FAILURES = (
             |hives|food_poisoning|nightmares)|was_a_(?:\w+_)?(?:mistake|disaster|failure|mess|bust|flop
             |dead_end|waste|flop|fiasco)|(?:is|are)_an?_(?:write-off|total_loss|lost_cause|disaster|failure)
             |were_a_(?:disaster|mistake|nightmare)|a_dead_end|rolled_(?:\w+_)?back|had_to_(?:revert
-            |roll_back|redo|undo|restore|rollback|throw)|reverted|never_again|lesson_learned|made_(?:it|things
+            |roll_back|redo|undo|restore|rollback|throw)|reverted|never_again|never_\w+ing_(?:[\w']+_){1,5}again
+            |lesson_learned|made_(?:it|things
             |everything)_worse|went_(?:dark|down|badly|sideways|wrong|south|up_in_flames)|no_signal|ended_in
             |double[- ]charged|charged_double|can'?t_rely_on|cannot_rely_on|useless|unusable|died_(?:on|after|when
             |within|because)|it_died|shrank|got_(?:flagged|marked|blocked|rate-limited|throttled|sick|rejected|stuck
@@ -120,8 +122,9 @@ FAILURES = (
         r"""\b(?:(?:is|are|was|were)_(?:too_|so_|very_)?(?:flaky|unreliable|unstable|brittle)|kills?_(?:it|them|the|my
             |our)|(?:kept|keeps)_(?:\w+_)?(?:failing|collapsing|dying|crashing|dropping|evicting|timing|losing
             |breaking|disconnecting|overwriting|falling|rejecting|hanging|restarting|leaking|jamming|slipping|getting
-            |throwing)|(?:was|were|is|are|got|proved|came_out|turned_out)_(?:far_|way_|much_|just_|still_
-            |simply_)?too_\w+|wouldn't_(?:start|compile|boot|load|open|build|stick|dry|connect|run|hold|work|install
+            |throwing)|(?:got|proved|came_out|turned_out|ended_up)_(?:far_|way_|much_|just_|still_|simply_)?too_\w+
+            |(?:was|were|is|are)_(?:far_|way_|much_|just_|simply_)?too_\w+_(?:for|to)_\w+|wouldn't_(?:start|compile
+            |boot|load|open|build|stick|dry|connect|run|hold|work|install
             |close)|ruined|overwrote|deleted_(?:prod|the_prod)|missed_the_deadline|oom(?:ed|-killed)?|segfault\w*
             |exceeded_the|got_(?:corrupted|lost|stolen|damaged|soaked|cancelled)|caused_(?:a|an|the|two|three|\d|data
             |dupl\w+|dead\w+)|led_to_(?:a|an|data|dupl\w+)|resulted_in)\b""",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from commonplace.learn.rules.base import rule
+from commonplace.learn.words import VERBS
 
 _INTRO = r"""^(?:(?:and|but|so|also|please|pls|just|ok|okay|then|rule|rules|reminder|convention|policy|note|tip|nit|team
     |everyone|folks|guys|again|next_time|in_future|from_now_on|going_forward)[,:]?_|(?:in|on|for|with|when|whenever|if
@@ -24,7 +25,19 @@ DESCRIPTIVE = (
 )
 """Patterns that say how things are, and not what somebody should do."""
 
+_DO = "|".join(sorted(VERBS - {"let", "wait", "call", "tell", "see"}))
+
 STANDING = (
+    rule(
+        "pattern.when_do",
+        "pattern",
+        0.65,
+        rf"""^(?:before|when|whenever|after|if|once)_(?!(?:i|possible)\b)[^,]{{3,60}},_(?:please_|always_|just_|first_
+        |then_)?(?:{_DO})_
+            (?:the|a|an|it|them|every|all|each|your|in|on|with|to|for|[\w-]+s?)\b""",
+        triggers="before when whenever after if once",
+        unless=r"\b(?:let_me|i|i'm|i'll|we|me|today|tomorrow|tonight|now)\b",
+    ),
     rule(
         "decision.from_now_on",
         "decision",
@@ -172,7 +185,7 @@ PATTERNS = (
         "pattern.custom",
         "pattern",
         0.65,
-        r"""\b(?:we|our_(?:team|company|group|family|lab|school|\w+)|everyone|everybody|the_team|people_here
+        r"""\b(?:we|our_(?:team|company|group|family|lab|school|class|club|crew)|everyone|everybody|the_team|people_here
             |all_of_us)_(?:should_)?(?:always|never|only|usually|normally|don't|do_not|generally|typically)_\w+(?=_\w)
             |\b(?:as_a_rule|by_convention|house_(?:style|rule)|rule_of_thumb|our_(?:convention|policy|rule|standard
             |practice|style_guide)|the_(?:convention|rule|policy|standard)_(?:is|here|says|for)|that's_policy|(?:is
@@ -221,7 +234,8 @@ PATTERNS = (
         "pattern.works",
         "pattern",
         0.65,
-        r"""\b(?:works?|worked)_(?:really_|much_|very_|so_|far_|quite_|a_lot_)?(?:well|great|best|better|wonders
+        r"""^what_works_|\b(?:works?|worked)_(?:really_|much_|very_|so_|far_|quite_|a_lot_)?(?:well|great|best|better
+        |wonders
             |like_a_charm|perfectly|fine_(?:if|when|with)|every_time|reliably|beautifully)\b|\b(?:did
             |does)_the_trick\b|\bthe_trick_(?:is|was)\b|\b(?:the_)?(?:best|right|safest|easiest|only|fastest|simplest
             |proper|correct|recommended)_way_(?:to|of|is)\b|\bis_the_way_to_go\b|\b(?:saved|saves)_(?:us

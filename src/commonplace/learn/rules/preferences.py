@@ -12,6 +12,10 @@ _FRIENDLY = r"""\b(?:love|like|enjoy|appreciate|hate|loved|liked|enjoyed|appreci
     |\bwould_(?:love|appreciate|like|hate)\b|'d_(?:love|appreciate|hate)\b|\bif_(?:you|i|we)_(?:like|prefer)\b|\b(?:as
     |whatever|whichever|anything)_you_(?:like|prefer)|feel_like|looks?_like|i_hate_to|\bin_favou?r\b"""
 
+_WHEN_YOU = r"""^(?:please_|pls_|just_)?(?!(?:i|we|you|he|she|they|it|that|the|and|but|so
+        |what)_)\w+_(?:[\w'-]+_){0,8}?(?:when(?:ever)?|before|if
+    |every_time)_you_\w+_(?:[\w'-]+_){0,4}?(?:me|my|anything|stuff|things|something)\b"""
+
 REQUEST = rule(
     "preference.request",
     "preference",
@@ -94,7 +98,7 @@ PREFERENCES = (
         "preference.for_me",
         "preference",
         0.6,
-        r"""^[\w'_-]{3,40},_always[.!]*$|\bi_\w+_best_\w+|\b(?:for|to)_me\b(?=[,.!;]|$|_(?:it's|always|please|pls|only
+        r"""^[\w',_-]{3,60},_always[.!]*$|\bi_\w+_best_\w+|\b(?:for|to)_me\b(?=[,.!;]|$|_(?:it's|always|please|pls|only
             |at_least|personally))""",
         triggers="me always best",
         unless=r"""\b(?:works?|ok|fine|good|great|tell|told|said|says|gave|give|sent|send|happened|news|breakfast|next
@@ -153,6 +157,14 @@ PREFERENCES = (
             |\bi_(?:don'?t|do_not|never|always|only)_\w+_(?:my|me)|no_(?:idea|clue|one|problem|worries)
             |don'?t_(?:tempt|ask|tell|get|know|think|want|remind|tell|judge|quote)_me|stop_me|get_me_wrong""",
         triggers="pls plz please kindly me my mine myself",
+    ),
+    rule(
+        "preference.when_you",
+        "preference",
+        0.65,
+        _WHEN_YOU,
+        triggers="when whenever before if every",
+        unless=r"\b(?:know|remember|\w+s|\w+ed)_(?:when|before|if)|let_me",
     ),
     rule(
         "preference.style",
