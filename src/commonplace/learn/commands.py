@@ -163,7 +163,8 @@ _CONFIDENTIAL = compiled(
 _ONLY_IT = compiled(
     _ASKING + rf"""(?:forget|erase|delete|unremember|disregard|ignore|scratch|strike|wipe|remove|purge|(?:don'?t
         |do\s+not)\s+(?:retain|keep|store|save|remember|record))\s+(?:about\s+)?(?:it|that|this|them|(?:any
-        |all)\s+of\s+(?:it|that|this)|what\s+i\s+(?:just\s+)?said|everything|that\s+(?:last\s+)?(?:one|bit|part
+        |all)\s+of\s+(?:it|that|this)|what\s+i\s+(?:just\s+)?said(?:\s+(?:before|earlier|yesterday))?|everything
+        |that\s+(?:last\s+)?(?:one|bit|part
         |message)|(?:the|my)\s+last\s+(?:bit|part|message|thing|one))"""
     rf"""(?:\s+(?:please|pls|now|again|anywhere|from\s+{_NOTES}|ok|okay|thanks
         |i\s+(?:just\s+)?said))*(?P<rest>\s*[.,!–—-].*)?\s*$""",

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from commonplace.learn import doubt, refer, rules, words
 from commonplace.learn.clauses import clause, clauses
 from commonplace.learn.commands import Command, command, dropped, may_ask, recalls
-from commonplace.learn.corrections import correction, may_announce, only_announces, taken_back
+from commonplace.learn.corrections import correction, taken_back
+from commonplace.learn.cues import may_announce, only_announces
 from commonplace.learn.drafting import SETTLED, Drafting
 from commonplace.learn.drafts import Draft
 from commonplace.learn.kinds import kind
@@ -21,7 +22,7 @@ from commonplace.learn.rules.patterns import DESCRIPTIVE
 from commonplace.learn.said import Said
 from commonplace.learn.segment import Span, sentences
 from commonplace.learn.types import Utterance
-from commonplace.learn.worth import Voice
+from commonplace.learn.worth import REPORTED, Voice
 from commonplace.recall.speech import ASSISTANTS
 from commonplace.values import Kind
 
@@ -135,6 +136,8 @@ class _Message:
             self._drafting.settled = True
         elif not (self._corrected(sentence) or doubt.is_supposed(low) or self._drafting.continues(point, low)):
             self._stated(point, eager=notice or self._eager)
+            # "I wrote that the hall holds 200." leads up to what is right.
+            self._wrong = self._wrong or bool(REPORTED.match(low))
         self._drafting.person = refer.person(sentence.text) or self._drafting.person
         return True
 
@@ -157,6 +160,10 @@ class _Message:
             # "I land in Split on Saturday, pick me up?"
             self._drafting.statement(Span(sentence.start, sentence.start + len(before), before), eager=False)
         self.question = sentence.text
+        if comma and doubt.is_tag(after.lower()):
+            # "You live in Bonn, right?" says so, until somebody says otherwise.
+            self._reader.said.append(Said(before, self._who, None, None))
+            self.question = None
         self.asks = True
         self._drafting.previous = clause(sentence.text.rstrip(" ?!"), sentence.start, sentence.end)
 
@@ -266,7 +273,8 @@ class _Message:
         whose = owner(whole, named, found.who)
         if whose is None and found.base:
             whose = found.base.owner
-        if found.base and (found.made or found.base.draft in self._drafting.drafts):
+        latest = found.base is not None and found.sure and found.base is self._reader.said[-1]
+        if found.base and (found.made or latest or found.base.draft in self._drafting.drafts):
             found.base.withdraw()
         draft = Draft(whole, "correction", named, 0.75, whose, found.who, "correct")
         self._drafting.drafts.append(draft)

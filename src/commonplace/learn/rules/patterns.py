@@ -32,7 +32,8 @@ STANDING = (
         "pattern.when_do",
         "pattern",
         0.65,
-        rf"""^(?:before|when|whenever|after|if|once)_(?!(?:i|possible)\b)[^,]{{3,60}},_(?:please_|always_|just_|first_
+        rf"""^(?:before|when|whenever|after|if|once)_(?!(?:i|it|possible)\b)[^,]{{3,60}},_(?:please_|always_|just_
+        |first_
         |then_)?(?:{_DO})_
             (?:the|a|an|it|them|every|all|each|your|in|on|with|to|for|[\w-]+s?)\b""",
         triggers="before when whenever after if once",
@@ -224,9 +225,11 @@ PATTERNS = (
         "pattern.tendency",
         "pattern",
         0.6,
-        r"""^(?!(?:i|you|it|that|this|there|what|who|and|but|they_say)\b)[\w'-]+_(?:[\w'-]+,?_){0,14}?(?:almost_
+        r"""^(?!(?:i|you|it|that|this|there|what|who|and|but|they_say|mostly|rarely|often|usually|always
+        |never)\b)[\w'-]+_(?:[\w'-]+,?_){0,14}?(?:almost_
         |nearly_)?(?:always|never|usually
-            |often|mostly|rarely|seldom|tends?_to)_(?!(?:been|be|in|the|a|an|on|at|said|had|good|great)\b)\w+""",
+            |often|mostly|rarely|seldom|tends?_to)_(?!(?:been|be|in|the|a|an|on|at|with|from|to|for|of|by|said|had
+            |good|great)\b)\w+""",
         triggers="always never usually often mostly rarely seldom tend tends",
         unless=r"\b(?:would|could|might|may|should|if|never_mind|never_again|people|you)\b|\bnever_\w+ed\b",
     ),
