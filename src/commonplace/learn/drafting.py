@@ -156,6 +156,7 @@ class Drafting:
         if draft is None or (not eager and says_little(draft.clause, draft.rule)):
             self._remember(each, None)
             return None
+        draft.owner = draft.owner or owner(draft.clause, draft.kind, self._who)
         draft.importance += 0.15 * eager
         self.drafts.append(draft)
         self._remember(each, draft)
