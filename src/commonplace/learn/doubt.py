@@ -41,7 +41,7 @@ _GUESSED = compiled(
     r"""|i_think|i_believe|i_feel_like|i_assume|i_imagine|i_suspect|i_expect|i'd_say|i_reckon|i_doubt|afaik|iirc
         |if_i_recall"""
     r"""|seems?(?:_like|_to)?|it_sounds_like|sounds_like|it_looks_like|looks_like|probably|could_be|might_be|may_be
-        |kind_of"""
+        |kind_of(?!_(?:person|guy|girl))"""
     r"""|tempted|toying_with|leaning_towards?|undecided|haven't_decided|not_decided|can't_decide|still_deciding|tbd
         |up_in_the_air"""
     r"""|some_?day|one_day|at_some_point|sooner_or_later|eventually|who_knows|rumou?rs?|rumou?red

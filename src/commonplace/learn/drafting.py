@@ -44,9 +44,14 @@ _BAD = compiled(
         |unsubscrib\w*|faint\w*|gave_up|hurts?|ached?|bitter|peeled|stained?|leaked|cracked|snapped|deadlock|bounced
         |backlog|twice_as|didn't|doesn't|couldn't|wouldn't|wasn't)\b"""
 )
+_WENT_BAD = compiled(
+    r"""\b(?:turned|went|came_out|got|became|ended_up)_(?:all_)?(?:sour|mouldy|moldy|bad|wrong|flat|soggy|stale|brown
+        |hard
+        |bitter)\b"""
+)
 _POINTERS = frozenset("it them that those".split())
 _FEW = 2
-_NEEDS_MORE = ("pattern.again", "decision.named", "plan.dated")
+_NEEDS_MORE = ("pattern.again", "pattern.otherwise", "decision.named", "plan.dated")
 _OWNERS = frozenset("his her their".split())
 _MARKS = (",", ":", ";", "-", "–", "—", "--")
 
@@ -71,6 +76,8 @@ class Drafting:
         if self.previous is None or not _BACKWARD.search(low):
             return False
         more = clause(sentence.text, sentence.start, sentence.end)
+        if dated(more):
+            return False
         own = rules.first(more)
         if own is not None and own.kind in ("pattern", "preference") and not _POLICY.match(low):
             return False
@@ -122,9 +129,12 @@ class Drafting:
         if not pointing and (not _explains(each, last) or self._has_own_news(each)):
             return False
         last.add(each, between(each.joint), explains=each.joint in _MARKS)
+        self._explained = each.joint in _MARKS and last.kind in REASONED
         last.owner = last.owner or owner(last.clause, last.kind, self._who)
         if last.kind == "fact" and (own := rules.first(each)) and own.kind == "failure":
             last.kind, last.rule = "failure", own.name
+        elif last.rule == "fact.personal" and each.first == "it" and _WENT_BAD.search(each.low):
+            last.kind, last.rule = "failure", "failure.attempt"
         return True
 
     def _points_at(self, each: Clause) -> bool:
@@ -149,6 +159,8 @@ class Drafting:
             return None
         if rule is None and self._has_failed(each, previous):
             rule = "failure.attempt", "failure", 0.65
+        if rule is None and previous and each.joint and each.first == "otherwise":
+            rule = "pattern.otherwise", "pattern", 0.65
         if rule is None or not is_reported(each, rule, self._voice):
             self._remember(each, None)
             return None

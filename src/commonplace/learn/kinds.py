@@ -31,7 +31,7 @@ _DEFINITE = compiled(
 )
 _TODAY = compiled(r"\b(?:today|tonight|this_(?:morning|afternoon|evening))\b")
 _SHALL_BE = compiled(
-    r"^(?!(?:it|that|he|she|they|you)\b)[\w'-]+(?:_[\w'-]+){0,4}_(?:will|won't)_(?:be|stay|go|get|have)_\w+"
+    r"^(?!(?:it|that|he|she|they|you)\b)[\w'-]+(?:_[\w'-]+){0,4}_(?:(?:will|won't)_(?:be|stay|go|get|have)|stays|remains|goes|moves)_\w+"
 )
 
 

@@ -25,7 +25,7 @@ def first(clause: Clause) -> Rule | None:
     main = main_part(clause.low)
     for rule in RULES:
         # What is always so in the reason for something does not make that a rule.
-        told = main if rule.kind == "pattern" else clause.low
+        told = main if rule.kind == "pattern" and rule.name != "pattern.otherwise" else clause.low
         if (rule.triggers is None or not rule.triggers.isdisjoint(clause.words)) and rule.fits(told):
             return rule
     return None

@@ -152,12 +152,20 @@ DECISIONS = (
         unless=r"\bas_it_is\b|^(?:i|we|he|she|they|what|how|that)\b",
     ),
     rule(
+        "decision.and_took",
+        "decision",
+        0.7,
+        rf"^(?:i|we)_.*\band_(?:\w+ly_|then_)?(?:took|ordered|chose|booked|{past_form(_DONE[:6])})_(?:the|a|an|that|this|it)_",
+        triggers="and",
+    ),
+    rule(
         "decision.no_more",
         "decision",
         0.7,
-        r"^(?:so_|ok_|okay_|from_now_on,?_)?no_(?:more|longer)_\w+",
+        r"""^(?:so_|ok_|okay_|from_now_on,?_)?no_(?:more|longer)_\w+
+            |^no_[\w-]+(?:_[\w-]+){0,3}_(?:for_now|this_(?:year|time|summer|winter)|any_?more|after_all)\b""",
         unless=r"\b(?:pls|please|plz|me|my|for_me)\b|no_more_(?:questions|ideas|comments|time|news)",
-        triggers="more longer",
+        triggers="no",
     ),
     rule(
         "decision.instead",

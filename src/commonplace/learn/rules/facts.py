@@ -26,7 +26,7 @@ _EVENTS = r"""
     |twins)|lost|won|broke_(?:my|an|a)|was_diagnosed|changed|stopped|gave_(?:up|birth)|founded|finished_(?:my|school
     |uni\w*|college)|passed|failed|ran_(?:a|the|my)|built|launched|switched|hired|studied|worked|lived|taught|renamed
     |upgraded|migrated|inherited|signed|booked|trained|used_to|earned|wrote|published|met|opened|closed|received
-    |found_(?:a|an|no|out))"""
+    |found_(?:a|an|no|out)|never_(?:learned|learnt|had|owned|eaten|smoked|drunk|worked|lived|flown|married|driven))"""
 _I = r"""^(?:and_|but_|also_)?(?:i|we|i've|we've|i_have|we_have)_(?:\w+ly_|also_|still_|now_|always_|both_|just_|never_
     |only_|already_|don't_|do_not_|can't_|cannot_|can_|didn't_|do_|all_|currently_|recently_|once_|actually_|used_to_
     |finally_|been_)*"""
@@ -58,7 +58,7 @@ _PERSONAL = (
             |\bdo_(?:it|that|this|not_know)|started_(?:the|a|it)_(?:build|job|test|script)|^we_already_do$|\bcan_(?:do
             |take|help|get|use|have|read|keep|run|share|write|handle|walk|support|offer)\b|lost_(?:it|me|you|track)
             |get_(?:the_point|your)|\bjust_(?:woke|had|sat|took|ran|read|came|went|got_(?:home|back|up|here|off))\b
-            |\bi_(?:wrote|said)_that\b|\bwon't\b""",
+            |\bkeep_\w+ing\b|\bi_(?:wrote|said)_that\b|\bwon't\b""",
     ),
     rule(
         "fact.being",
@@ -91,7 +91,9 @@ FLEETING = compiled(
         |of|with|because))|\bmy_(?:bad|question|guess|point|pleasure|code|mistake|god|apologies|brain|problem|issue
         |error|idea|thinking|understanding|impression|fault|turn|eyes|head)\b|\bour_(?:conversation|chat|call|last)\b
         |\bthe_(?:error|bug|issue|problem|question|point|thing|idea|answer|output|stack_?trace|following|other_day
-        |weather|sun)\b|\bwill_be_(?:happy|glad|fine|great|good)\b)"""
+        |weather|sun)\b|\b(?:is|are|'s|'re|was|were)_(?:so|really|very|pretty|super)_\w+_(?:today|tonight
+        |this_(?:morning|week)|lately)\b
+        |\bkeeps?_(?:forgetting|losing|wondering|thinking)\b|\bwill_be_(?:happy|glad|fine|great|good)\b)"""
 )
 _NORM = compiled(
     r"""\b(?:only|never|always|every|each|must|has_to|have_to|not_allowed|isn't_allowed|aren't_allowed|allowed|valid
@@ -163,6 +165,8 @@ def fact(clause: Clause, *, eager: bool = False) -> str | None:
         return personal
     if clause.first in _ORDERS and not (len(clause.words) > 2 and words.is_finite(clause.words[1])):
         return "fact.announced" if eager else None
+    if _is_order(clause):
+        return "fact.announced" if eager else None
     if FLEETING.search(low) and not (eager and is_specific(clause)):
         return None
     if not (eager or words.FEELINGS.isdisjoint(clause.words)):
@@ -177,6 +181,12 @@ def fact(clause: Clause, *, eager: bool = False) -> str | None:
     if _LABELLED.match(low) and _VALUE.search(clause.text):
         return "fact.labelled"
     return "fact.announced" if eager and len(clause.words) > 1 else None
+
+
+def _is_order(clause: Clause) -> bool:
+    """Tell whether a clause tells somebody to do something: a verb in its base form, then what to do it to."""
+    first, second = (*clause.words, "", "")[:2]
+    return first in words.VERBS and second in _OBJECTS | {"to", "your", "all", "every", "each", "any"}
 
 
 def _stated(clause: Clause, *, eager: bool) -> str | None:

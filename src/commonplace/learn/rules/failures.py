@@ -83,6 +83,10 @@ FAILURES = (
         0.75,
         r"""\b(?:took_(?:down|out)|brought_down|wiped(?:_out)?|nuked|knocked_out|locked_(?:us|me|everyone)_out
             |gave_no_\w+|gave_up_(?:on|after|because|when)|leaves?_(?:\w+_){1,3}behind|confuses|took_(?:\w+_){1,4}down
+            |(?:brought|got|made|sold|won|earned)_(?:us_|in_)?(?:only|exactly|just|barely)_(?:one|two|three|\d+)
+            |(?:drops|loses|leaks|swallows|duplicates|corrupts)_(?:\w+_)?(?:jobs|data|messages|requests|packets|events
+            |rows|connections
+            |updates|errors|memory|mails?|files?)
             |by_(?:accident|mistake)|bit_(?:us|me|them)\b|accidentally|overloaded|brought_(?:zero|no|nothing)
             |zero_(?:sign-ups|sales
             |replies|results|effect|interest)|left_(?:us|me|him|her|them)_with|killed_(?:them|it|the|my|our|all)

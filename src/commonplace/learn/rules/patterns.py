@@ -252,7 +252,9 @@ PATTERNS = (
         "pattern",
         0.65,
         _INTRO
-        + rf"""{_COMMANDS}_[^?]*(?:\botherwise\b|\bor_else\b|\binstead_of\b|\brather_than\b|,_not_|,_never_
+        + rf"""(?:{_DO})_(?:the|a|an|your|all|every|each|to|it|them|any|new|[\w-]+s)_[^?]*(?:\botherwise\b|\bor_else\b
+        |,_or_\w+|\bwithin_)
+            |{_COMMANDS}_[^?]*(?:\botherwise\b|\bor_else\b|\binstead_of\b|\brather_than\b|,_not_|,_never_
             |\bbefore_(?:you|merging|committing|deploying|pushing|every|each|any)\b|\bevery_time\b|\bby_default\b
             |\bfrom_now_on\b|\bgoing_forward\b|\bin_future\b|\bwhenever\b|\bas_always\b|\bnext_time\b|\bmax\b|\bonly\b
             |\bat_the_edge\b)""",

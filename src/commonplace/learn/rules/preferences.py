@@ -89,7 +89,8 @@ PREFERENCES = (
             |here)|more_of_an?_[\w_-]+(?:person|guy|girl|fan|drinker|type)|(?:not|is)_my_(?:thing|style|cup|jam
             |favou?rite)|(?:drives?
             |driving)_(?:me|us|him|her)_(?:mad|crazy|nuts|insane|up)|gets_on_my_nerves|annoys?_(?:me|us)
-            |bothers?_(?:me|us)|(?:suits?|works?)_(?:me|us|better_for_me|best_for_(?:me|us))|could_(?:do|live)_without
+            |bothers?_(?:me|us)|(?:suits?|works?)_(?:me|us|better_for_me|best_for_(?:me|us))|swears?_by|(?:won't
+            |refuses?_to)_(?:eat|drink|touch|wear)|could_(?:do|live)_without
             |any_day_(?:over|of)|(?:people|person)_tbh|\w+_person)\b""",
         unless=r"""\b(?:contact|point|right|another|new|same|in|first|one|the|other|wrong|third|each|per|which)_person\b
             |was_not|team_(?:lead|member|meeting)""",
