@@ -25,7 +25,8 @@ _REMEMBER = compiled(
         | (?:don'?t|do\s+not|never)\s+(?:ever\s+)?forget(?:\s*[:,–—-]+\s*|\s+that\s+|\s+)(?!(?:it|about\s+it|what|me
         |to\s+(?:breathe|smile))\b)| (?:(?:please\s+)?(?:note|take\s+note|make\s+(?:a\s+)?note|jot\s+down|write\s+down
         |mark\s+down|log)(?:\s+(?:down|of\s+this|of\s+the\s+fact|though|also|however|too))*(?:\s*[:,–—]+\s*
-        |\s+that\s+))| (?:save|store|record|file|log|keep|write|jot|memori[sz]e|put|note|commit|add)\s+(?:this|that|it
+        |\s+that\s+))| (?:save|store|record|file|log|keep|write|jot|memori[sz]e|put|note|commit|add
+        |remember)\s+(?:this|that|it
         |the\s+following)(?:\s+(?:one|down|on\s+file|in\s+(?:your\s+)?(?:memory|notes|mind)|for\s+(?:later|me
         |next\s+time|future\s+\w+)|to\s+(?:your\s+)?(?:memory|notes)|somewhere))*\s*[:,–—-]+\s*| (?:add|save|commit
         |put)\s+(?:this\s+|that\s+)?(?:to|in|into)\s+(?:your\s+|the\s+)?(?:memory|notes)(?:\s*[:,–—-]+\s*|\s+that\s+)
@@ -67,7 +68,9 @@ _TO_DO = re.compile(
     _ASKING + r"(?:remember|don'?t\s+forget|do\s+not\s+forget|remind\s+(?:me|us))\s+to\s+(?=\w)",
     re.IGNORECASE,
 )
-_WISH = re.compile(r"\bforget to (?:have|eat|drink|smile|breathe|subscribe|enjoy|rest|vote)\b", re.IGNORECASE)
+_WISH = re.compile(
+    r"\b(?:forget|remember) to (?:have|eat|drink|smile|breathe|subscribe|enjoy|rest|vote)\b", re.IGNORECASE
+)
 _REMIND = re.compile(_ASKING + r"remind\s+(?:me|us)\s+(?:that|about|of|on|tomorrow|next)\b", re.IGNORECASE)
 
 _NOTES = (
@@ -170,7 +173,9 @@ _ONLY_IT = compiled(
         |i\s+(?:just\s+)?said))*(?P<rest>\s*[.,!–—-].*)?\s*$""",
     re.IGNORECASE,
 )
-_IDIOM = compiled(r"(?:oh_|ah_|ok_|just_)*(?:forget_(?:about_)?it|never_?mind)\b(?!_(?:about|what|the))", re.IGNORECASE)
+_IDIOM = compiled(
+    r"(?:oh_|ah_|ok_|just_|let's_)*(?:forget_(?:about_)?it|never_?mind)\b(?!_(?:about|what|the))", re.IGNORECASE
+)
 _MAY_ASK = re.compile(r"^(?:can|could|would|will) (?:you|u)\b|, (?:ok|okay|please|right|pls)\?$", re.IGNORECASE)
 _ABOUT = compiled(
     rf"""(?:(?:everything|anything|all|whatever|that|what|the|my|any|those|these|your)\b[\w\s']{{0,40}}?)?\s*\b(?:about

@@ -32,6 +32,7 @@ _RIGHT = re.compile(
     r"(?:the|my|our) (?:correct|right|actual|real|proper) (?P<rest>\w+(?: \w+)? (?:is|are|was) .+)$", re.IGNORECASE
 )
 _MINE_IS = re.compile(r"(?:my|our) (?P<key>\w+(?: \w+)?)(?:'s| is| are) (?P<value>[^,;.]{2,40})", re.IGNORECASE)
+_SAYS = re.compile(r"^.{2,40}?\b(?:says?|said|states?|claims?|shows?|lists?)\s+(?:that\s+)?", re.IGNORECASE)
 _SAME_WORDS = 2
 _TOKEN = re.compile(r"\w+")
 _NOT = compiled(
@@ -149,7 +150,7 @@ def _against(text: str, said: Sequence[Said], who: Who, *, asked: bool) -> Corre
         _swapped(text, said)
         or (None if asked else _replaced(text, said, who))
         or _contradicted(text, said, who)
-        or _updated(text, said, who)
+        or updated(text, said, who)
     )
 
 
@@ -182,7 +183,7 @@ def _contradicted(text: str, said: Sequence[Said], who: Who) -> Corrected | None
     return Corrected(text.rstrip(".! "), who, claimed, sure=True)
 
 
-def _updated(text: str, said: Sequence[Said], who: Who) -> Corrected | None:
+def updated(text: str, said: Sequence[Said], who: Who) -> Corrected | None:
     """Read another speaker's statement with one number for another: "the pilot has 10 sites" after "has 12 sites"."""
     numbers, others = _parts(text)
     if len(numbers) != 1 or len(others) < _SAME_WORDS:
@@ -196,7 +197,7 @@ def _updated(text: str, said: Sequence[Said], who: Who) -> Corrected | None:
 
 def _parts(text: str) -> tuple[set[str], set[str]]:
     """Give the numbers of a text and its words with content."""
-    found = {each.lower() for each in _TOKEN.findall(text)}
+    found = {each.lower() for each in _TOKEN.findall(_SAYS.sub("", text, count=1))}
     numbers = {each for each in found if each[0].isdigit()}
     return numbers, found - numbers - _CLOSED
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from commonplace.learn import doubt, refer, rules, words
 from commonplace.learn.clauses import Clause, clause, clauses
+from commonplace.learn.corrections import updated
 from commonplace.learn.drafts import REASONED, Draft, between
 from commonplace.learn.kinds import FIRST_PERSON, PLAIN, POINTED_AT, POINTING, Reading, content, kind, says_little
 from commonplace.learn.opening import core, without_end
@@ -170,6 +171,9 @@ class Drafting:
             return None
         draft.owner = draft.owner or owner(draft.clause, draft.kind, self._who)
         draft.importance += 0.15 * eager
+        if draft.kind == "fact" and (found := updated(without_end(each.text), self._said, self._who)) and found.base:
+            found.base.withdraw()
+            draft.act = "correct"
         self.drafts.append(draft)
         self._remember(each, draft)
         return draft
@@ -246,6 +250,11 @@ class Drafting:
                 last.add(each, between(each.joint) if each.joint else None)
                 return True
             return False
+        if failed and last.rule == "fact.personal" and not each.joint and content(each) <= _FEW + 1:
+            # "Painted the shed without priming it. Whole wall to redo."
+            last.kind, last.rule = "failure", "failure.attempt"
+            last.add(each)
+            return True
         if last.kind not in ("decision", "failure") or each.joint or last.has_reason() or failed:
             return False
         plain = _is_plain(each) or (last.kind == "failure" and each.first in ("we", "i") and len(each.words) > 2)

@@ -22,7 +22,7 @@ _PHRASES = r"""
     |so_you_know|for_context|for_the_record|for_your_information|for_future_reference|unpopular_opinion(?:_but)?
     |not_gonna_lie|ngl|long_story_short|i_mean|you_know_what|you_know|you_see|of_course|new_here|hot_take|fun_fact
     |good_morning|hi_(?:all|everyone|team|there)|hello_(?:all|everyone)|hey_(?:all|everyone|team|there)|not_yet
-        |in_short|before_i_forget|while_i_(?:remember|think_of_it)|same_here|lastly
+        |in_short|before_i_forget|while_i_(?:remember|think_of_it)|same_here|lastly|(?:it_)?turns_out(?:_that)?
     |first_of_all|on_(?:another|a_different)_note|speaking_of_which|on_second_thought|me
     |after_(?:the|a|some|much|long|all)_(?![\w_]{0,40}(?:agreed|decided|chose|voted|settled))[\w_]{2,40}(?=:)
 """
@@ -46,7 +46,8 @@ _NEEDS_COMMA = compiled(
     re.IGNORECASE,
 )
 _NOTICE = compiled(
-    r"""(?:fyi|before_i_forget|while_i_(?:remember|think_of_it)|reminder|quick_reminder|btw|by_the_way|heads[-_]up
+    r"""(?:fyi|(?:it_)?turns_out|before_i_forget|while_i_(?:remember|think_of_it)|reminder|quick_reminder|btw
+        |by_the_way|heads[-_]up
         |for_the_record|for_context|just_so_you_know|so_you_know|note
     |quick_(?:note|update|heads))""",
     re.IGNORECASE,

@@ -146,11 +146,16 @@ class _Message:
         if self._message.role == "user" and may_ask(sentence.text):
             for each in clauses(sentence)[1:]:
                 rest = Span(each.start, each.end, self._message.text[each.start : each.end])
-                if (asked := command(core(rest)[0])) and asked.act in ("remember", "forget", "to do"):
-                    before = self._message.text[sentence.start : each.start]
+                asked = command(core(rest)[0])
+                if asked is None or asked.act == "remember that":
+                    continue
+                before = self._message.text[sentence.start : each.start]
+                if asked.act == "forget that":
+                    self._drafting.previous = clause(before.rstrip(" ,;"), sentence.start, each.start)
+                else:
                     self._drafting.statement(Span(sentence.start, each.start, before), eager=eager)
-                    self._command(asked, rest)
-                    return
+                self._command(asked, rest)
+                return
         self._drafting.statement(sentence, eager=eager)
 
     def _asked(self, sentence: Span) -> None:

@@ -123,6 +123,7 @@ DECISIONS = (
         rf"""(?:\bwe'll|\bwe_will|\bwe_won't|\bwe're_(?:going_to|gonna|not_going_to)|\bteam_will|^i'll|^i_will
             |^i_won't)_(?:just_|now_|be_|all_|not_|always_)*(?:{base_form(_WILL)}|(?<=we'll_)\w+|(?<=we_won't_)\w+
             |(?<=we_will_)\w+|be_(?:using|keeping|moving|switching))\b""",
+        triggers="we'll will won't i'll going gonna",
         unless=r"""\bwe(?:'ll|_will)_(?:see|talk|discuss|figure|get_back|be_in_touch|let_you|find_out|try|look|check
             |need_to_talk|catch|chat)\b|\bi(?:'ll|_will)_(?:keep_(?:you|it|that|an)|stop_(?:by|here|there)|use_(?:\"
             |that|it|this|the_)|not_be_(?:long|late)|only_be|drop_(?:by|you|it|in|off))|keep_you_posted|_if_|\bi(?:'ll

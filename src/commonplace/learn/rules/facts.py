@@ -208,6 +208,8 @@ def _personal(clause: Clause) -> str | None:
     for each in _PERSONAL:
         if each.fits(clause.low) and (second not in _ONCE or is_specific(clause)):
             return each.name
+    if second == "keep" and len(clause.words) > 2 and clause.words[2].endswith("ing"):
+        return None
     own = first in ("i", "we") and second not in _THINKING and not (second in _LITTLE and second not in words.VERBS)
     return "fact.personal" if own and len(clause.words) > 2 and is_specific(clause) else None
 

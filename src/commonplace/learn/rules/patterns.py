@@ -258,6 +258,10 @@ PATTERNS = (
             |\bbefore_(?:you|merging|committing|deploying|pushing|every|each|any)\b|\bevery_time\b|\bby_default\b
             |\bfrom_now_on\b|\bgoing_forward\b|\bin_future\b|\bwhenever\b|\bas_always\b|\bnext_time\b|\bmax\b|\bonly\b
             |\bat_the_edge\b)""",
+        triggers="""
+            otherwise or else instead rather not never before every default on forward future whenever always next max
+            only edge within
+        """,
         unless=r"^(?:let_me|do_you|do_i|go_ahead|make_a|write_(?:a|me))",
     ),
     rule(

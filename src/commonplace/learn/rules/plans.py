@@ -98,7 +98,8 @@ _EMPTY_FIRST = frozenset(
     "not no too maybe same next this last since until from by yes ok and or only just such".split()
 )
 _GREETING = compiled(
-    r"""(?:'s|\b(?:is|are|am|was))_(?:so|too|very|really)_\w+|\b(?:see_(?:you|ya|u)|talk|happy|good|have_a|enjoy|hope
+    r"""(?:'s|\b(?:is|are|am|was))_(?:so|too|very|really)_\w+|\bwants?_to_be\b|\b(?:see_(?:you|ya|u)|talk|happy|good
+        |have_a|enjoy|hope
         |bye|until_(?:then|tomorrow|monday))\b"""
 )
 
