@@ -21,8 +21,7 @@ _QUESTION = compiled(
 _TAG = compiled(
     r"""^(?:right|correct|ok|okay|no|yes|yeah|eh|huh|true|is_that_(?:right|so|ok|true)|does_that_\w+|(?:is|are|do|does
         |did|was|were
-        |have|has|will|would|can|could)(?:n't)?_(?:it|we|you|they|i|he|she))[?!.\s]*$|^(?:or|if|what|how|why|thoughts
-        |any)\b"""
+        |have|has|will|would|can|could)(?:n't)?_(?:it|we|you|they|i|he|she))[?!.\s]*$|^(?:or|if)\b"""
 )
 _SUPPOSED = compiled(
     r"\b(?:what_if|imagine|suppose|supposing|hypothetical\w*|pretend|let's_say|lets_say|say_we|if_i_were|if_we_were"

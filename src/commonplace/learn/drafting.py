@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from commonplace.learn import doubt, refer, rules, words
+from commonplace.learn import doubt, reasons, refer, rules, words
 from commonplace.learn.clauses import Clause, clause, clauses
 from commonplace.learn.corrections import updated
 from commonplace.learn.drafts import REASONED, Draft, between
@@ -165,6 +165,8 @@ class Drafting:
         if rule is None or not is_reported(each, rule, self._voice):
             self._remember(each, None)
             return None
+        if self._voice.assistant and rule[0] == "fact.personal" and reasons.reason(each.text):
+            rule = "decision.reasoned", "decision", 0.65
         draft = self._draft(each, rule, previous)
         if draft is None or (not eager and says_little(draft.clause, draft.rule)):
             self._remember(each, None)

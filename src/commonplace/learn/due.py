@@ -33,7 +33,7 @@ _ARRANGED = compiled(
 _WILL = compiled(
     r"(?:\b(?:will|shall|must|(?:has|have|needs?|going|plans?|want)_to|gonna|should)\b|'ll\b)", re.IGNORECASE
 )
-_PASSIVE = re.compile(r"\b\w+ed(?= by\b)|(?<=\bis )\w+ed\b|(?<=\bare )\w+ed\b", re.IGNORECASE)
+_PASSIVE = re.compile(r"\b\w+ed(?= by\b)|(?<=\bis )\w+ed\b|(?<=\bare )\w+ed\b|(?<='[smr] )\w+ed\b", re.IGNORECASE)
 _PARTICIPLE = re.compile(r"(?<!')\b\w{2,}ed\b")
 _EVERY = re.compile(r"\b(?:every|each) (mon|tue|wed|thu|fri|sat|sun)\w*", re.IGNORECASE)
 _STARTS = re.compile(r"\bstart", re.IGNORECASE)

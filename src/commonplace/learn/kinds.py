@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from commonplace.learn import doubt, rules
+from commonplace.learn import doubt, rules, words
 from commonplace.learn.clauses import Clause
 from commonplace.learn.regex import compiled
 from commonplace.learn.rules.facts import FLEETING, fact
@@ -13,7 +13,7 @@ from commonplace.values import Kind
 Reading = tuple[str, Kind, float]
 """The name of the rule that fits, the kind, and how much it matters."""
 
-_PERSONAL = ("fact.personal", "fact.being", "fact.possession")
+_PERSONAL = ("fact.personal", "fact.possession", "plan.dated")
 _FEW, _SPECIFIC, _ENOUGH = 2, 3, 4
 _EMPTY = EMPTY | ASKING | frozenset("back away around along together".split())
 _LITTLE = _EMPTY | COMMON
@@ -55,12 +55,18 @@ def kind(each: Clause, *, eager: bool) -> Reading | None:
         and (content(each) >= _SPECIFIC or not POINTING.match(each.low))
     ):
         return DATED.name, DATED.kind, DATED.importance
-    if each.joint == "so" and _SHALL_BE.search(each.low):
+    if each.joint == "so" and (_SHALL_BE.search(each.low) or _did_something(each)):
         return "decision.so", "decision", 0.65
     if len(each.words) < 5 and POINTED_AT.search(each.low):
         return None
     name = fact(each, eager=eager)
     return (name, "fact", 0.55) if name else None
+
+
+def _did_something(each: Clause) -> bool:
+    """Tell whether a clause is what its speaker did: after "so" that was a choice."""
+    first, second = (*each.words, "", "")[:2]
+    return first in ("i", "we") and second in words.PASTS and second not in words.AUXILIARIES and len(each.words) > 2
 
 
 def _is_set(each: Clause) -> bool:
@@ -78,7 +84,7 @@ def content(each: Clause) -> int:
 def says_little(each: Clause, name: str) -> bool:
     """Tell whether a clause says nothing to who reads it later: "next time", "I won't keep them"."""
     found = content(each)
-    if name in _PERSONAL and found > 1:
+    if name == "fact.being" or (name in _PERSONAL and found > 1):
         return False
     if found < _FEW + bool(POINTED_AT.search(each.low)) and name.startswith(
         ("pattern.", "preference.request", "decision.let_us")

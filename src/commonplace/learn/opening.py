@@ -72,7 +72,7 @@ def core(span: Span) -> tuple[Span, bool]:
     """Give a sentence without what it opens with, and whether that announced something to know."""
     text, start = span.text, 0
     notice = False
-    while found := _OPENING.match(text, start) or _HEADING.match(text, start):
+    while found := _HEADING.match(text, start) or _OPENING.match(text, start):
         if found.end() >= len(text) or _NEEDS_COMMA.match(text, start):
             break
         notice = notice or bool(_NOTICE.match(found[0]))

@@ -28,7 +28,7 @@ _DONE = listed("""
     pick, select, reject, drop, cancel, abandon, switch, replace, adopt, deprecate, retire, sunset, migrate, renew,
     hire, pass on, park, kill, axe, end up, keep, accept, decline, pull, lock in, back out, sign, stop,
     quit, merge, close, go back, move, land, shortlist, vote, cut, skip, outsource, buy, sell,
-    rent, lease, take on, confirm
+    rent, lease, take on, confirm, exclude, leave out
 """)
 _HAVE = r"(?:'ve|'s|_have|_has|_had)?"
 _NOT_DONE = r"""
@@ -61,7 +61,7 @@ DECISIONS = (
             |gets)_(?:officially_|finally_|unanimously_)?(?:rejected|cancelled|canceled|approved|dropped|scrapped
             |postponed|adopted|replaced|abandoned|shelved|deprecated|retired|chosen|selected|picked|accepted|declined
             |suspended)\b|\b(?:is|are)_(?:cancelled|canceled|postponed|suspended|scrapped|approved|off_the_table)\b
-            |\bwe_(?:award|choose|pick|select|go_with|opt_for|adopt|drop|reject|approve|postpone|cancel|decline
+            |\bwe_(?:award|take_the|choose|pick|select|go_with|opt_for|adopt|drop|reject|approve|postpone|cancel|decline
             |accept)_|^(?:the_)?[\w'-]+(?:_[\w'-]+){{0,2}}_(?:stays|goes)[.!]*$|_is_the_one\b(?!_(?:who|that))
             |_gets_(?:the_axe|cut|scrapped
             |dropped|cancelled|postponed)\b|(?:'m|'re|\b(?:am|are))_not_(?:doing
@@ -164,9 +164,10 @@ DECISIONS = (
         "decision",
         0.7,
         r"""^(?:so_|ok_|okay_|from_now_on,?_)?no_(?:more|longer)_\w+
-            |^no_[\w-]+(?:_[\w-]+){0,3}_(?:for_now|this_(?:year|time|summer|winter)|any_?more|after_all)\b""",
+            |^(?:no|yes)_to_(?:the|a|an|my|our)_\w+|^no_[\w-]+(?:_[\w-]+){0,3}_(?:for_now|this_(?:year|time|summer
+            |winter)|any_?more|after_all)\b""",
         unless=r"\b(?:pls|please|plz|me|my|for_me)\b|no_more_(?:questions|ideas|comments|time|news)",
-        triggers="no",
+        triggers="no yes",
     ),
     rule(
         "decision.instead",
