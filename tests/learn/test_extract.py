@@ -399,6 +399,9 @@ def test_a_hundred_kilobytes_of_anything_are_read_in_time(piece: str) -> None:
         "A B C ",
         "i said i meant that i ",
         "tests in fail with fail over fail ",
+        "monday if i is you ",
+        "before you anything, the x never ",
+        "whatever you kept about what i said ",
     ],
 )
 def test_sentences_made_to_confuse_are_read_in_time(piece: str) -> None:

@@ -8,6 +8,8 @@ from datetime import date, datetime, time, timedelta
 from commonplace.learn.regex import compiled
 from commonplace.when.reading import Dated, dates_in
 
+_LONGEST = 300
+"""Characters that are read; a sentence made of nothing but dates would take long."""
 _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _SHORT = {
     "tmrw": "tomorrow", "tmr": "tomorrow", "tomo": "tomorrow", "2moro": "tomorrow", "tonite": "tonight",
@@ -44,7 +46,7 @@ _AHEAD = re.compile(r"in\b|.*\bfrom (?:now|today)$", re.IGNORECASE)
 
 def due(text: str, said_at: datetime) -> datetime | None:
     """Give the day that a sentence sets for something to come, at 0:00; None when it names none."""
-    text = _ABBREVIATED.sub(lambda short: _SHORT[short[0].lower()], text)
+    text = _ABBREVIATED.sub(lambda short: _SHORT[short[0].lower()], text[:_LONGEST])
     text = _ARRANGED.sub("will", text)
     text = _PASSIVE.sub("", text)
     if _WILL.search(text):

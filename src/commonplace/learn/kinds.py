@@ -6,7 +6,7 @@ from commonplace.learn import doubt, rules, words
 from commonplace.learn.clauses import Clause
 from commonplace.learn.regex import compiled
 from commonplace.learn.rules.facts import FLEETING, fact
-from commonplace.learn.rules.plans import DATED, EVERY, dated
+from commonplace.learn.rules.plans import DATED, EVERY, dated, sets_a_day
 from commonplace.recall.lexicon import ASKING, COMMON, EMPTY
 from commonplace.values import Kind
 
@@ -23,7 +23,7 @@ POINTING = compiled(
     r"""^(?:it|they|that|this|these|those|she|he|which|otherwise|the_other|both|none|nothing|his|her|their|its)(?:'s
         |'re|'ll)?_|^(?:the_)?(?:\w+_)?ones_"""
 )
-POINTED_AT = compiled(r"_(?:it|that|them|those|this)[.!]*$")
+POINTED_AT = compiled(r"_(?:it|that|them|those|this|otherwise|either)[.!]*$")
 # One thing, not all of a kind: what it must do is a fact about it.
 _DEFINITE = compiled(
     r"""^(?:the|this|that|my|our|his|her|their|its)_(?:[\w'-]+_){0,4}?[\w'-]*[^s\W]_
@@ -40,7 +40,7 @@ def kind(each: Clause, *, eager: bool) -> Reading | None:
     found = rules.first(each)
     fleeting = doubt.is_momentary(each.low) and not dated(each)
     if found is not None and not (found.kind == "decision" and fleeting):
-        if found.name == "pattern.required" and DATED.fits(each.low):
+        if found.name == "pattern.required" and sets_a_day(each.low):
             return DATED.name, "fact", DATED.importance
         if found.name in ("pattern.required", "pattern.no_without") and _DEFINITE.match(each.low):
             return "fact.required", "fact", found.importance
@@ -90,7 +90,9 @@ def says_little(each: Clause, name: str) -> bool:
         ("pattern.", "preference.request", "decision.let_us")
     ):
         return True
-    return found < _ENOUGH and all(_bare(word) in _LITTLE or word.isdigit() for word in each.words)
+    if found < _FEW and all(_bare(word) in _EMPTY or word[0].isdigit() for word in each.words):
+        return True
+    return found < _ENOUGH and all(_bare(word) in _LITTLE for word in each.words)
 
 
 def _bare(word: str) -> str:

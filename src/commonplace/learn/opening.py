@@ -17,7 +17,8 @@ _WORDS = "|".join(
     """.split()
 )
 _PHRASES = r"""
-    by_the_way|in_my_opinion|to_be_honest|to_be_fair|as_i_said|as_mentioned|as_discussed|one_more_thing|another_thing
+    by_the_way|in_my_opinion|to_be_honest|to_be_fair|as_i_said|as_mentioned|as_discussed|one_(?:more|last|other)_thing
+        |in_my_experience|another_thing
     |quick_(?:one|note|update|heads[-_]up|question|thing|intro)|heads[-_]up|good_news|bad_news|just_so_you_know
     |so_you_know|for_context|for_the_record|for_your_information|for_future_reference|unpopular_opinion(?:_but)?
     |not_gonna_lie|ngl|long_story_short|i_mean|you_know_what|you_know|you_see|of_course|new_here|hot_take|fun_fact
@@ -46,7 +47,8 @@ _NEEDS_COMMA = compiled(
     re.IGNORECASE,
 )
 _NOTICE = compiled(
-    r"""(?:fyi|(?:it_)?turns_out|before_i_forget|while_i_(?:remember|think_of_it)|reminder|quick_reminder|btw
+    r"""(?:fyi|in_my_experience|(?:it_)?turns_out|before_i_forget|while_i_(?:remember|think_of_it)|reminder
+        |quick_reminder|btw
         |by_the_way|heads[-_]up
         |for_the_record|for_context|just_so_you_know|so_you_know|note
     |quick_(?:note|update|heads))""",

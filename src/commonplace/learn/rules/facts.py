@@ -210,7 +210,11 @@ def _personal(clause: Clause) -> str | None:
             return each.name
     if second == "keep" and len(clause.words) > 2 and clause.words[2].endswith("ing"):
         return None
-    own = first in ("i", "we") and second not in _THINKING and not (second in _LITTLE and second not in words.VERBS)
+    own = (
+        first in ("i", "we", "i've", "we've")
+        and second not in _THINKING
+        and not (second in _LITTLE and second not in words.VERBS)
+    )
     return "fact.personal" if own and len(clause.words) > 2 and is_specific(clause) else None
 
 

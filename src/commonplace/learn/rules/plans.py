@@ -73,14 +73,12 @@ PLANS = (
     ),
 )
 
-DATED = rule(
-    "plan.dated",
-    "fact",
-    0.65,
-    rf"(?:{_DOING}).*?{DATE}|{DATE}.*?{_DOING}",
-    unless=r"""
+DATED = rule("plan.dated", "fact", 0.65, DATE)
+_DOES = compiled(_DOING)
+_PAST = compiled(
+    r"""
     \b(?:yesterday|last_(?:week|month|year|night|spring|summer|autumn|fall|winter|may|june|july|march|april|monday
-        |tuesday|wednesday|thursday|friday|saturday|sunday)|ago|see_you|see_ya|talk_to_you|have_a|enjoy)\b""",
+        |tuesday|wednesday|thursday|friday|saturday|sunday)|ago|see_you|see_ya|talk_to_you|have_a|enjoy)\b"""
 )
 EVERY = rule(
     "plan.recurring",
@@ -93,7 +91,6 @@ EVERY = rule(
     unless=r"^(?:have|enjoy)_",
 )
 
-_DAY = compiled(DATE)
 _EMPTY_FIRST = frozenset(
     "not no too maybe same next this last since until from by yes ok and or only just such".split()
 )
@@ -104,12 +101,18 @@ _GREETING = compiled(
 )
 
 
+def sets_a_day(low: str) -> bool:
+    """Tell whether a clause has a day and something to happen on it."""
+    # Two searches: one for both would go back and forth between many days.
+    return bool(DATED.pattern.search(low) and _DOES.search(low)) and not _PAST.search(low)
+
+
 def dated(clause: Clause) -> bool:
     """Tell whether a clause sets something for a day to come."""
     if (
         clause.first.partition("'")[0] == "you"
         or len(clause.words) < 3
-        or not _DAY.search(clause.low)
+        or not DATED.pattern.search(clause.low)
         or _GREETING.search(clause.low)
     ):
         return False
@@ -119,7 +122,7 @@ def dated(clause: Clause) -> bool:
         spoken = [each for each in ("we", "i") if each in clause.words[:-1]]
         if any(clause.words[clause.words.index(each) + 1] in words.VERBS for each in spoken):
             return True
-    if DATED.fits(clause.low) or not words.THIRDS.isdisjoint(clause.words[1:]):
+    if sets_a_day(clause.low) or not words.THIRDS.isdisjoint(clause.words[1:]):
         return True
     # "Dentist tomorrow at 9": no verb, a day, and something that is on it.
     return not any(map(words.is_finite, clause.words)) and clause.first not in _EMPTY_FIRST and len(clause.words) <= 9
