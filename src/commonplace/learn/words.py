@@ -92,7 +92,7 @@ CHANGES = frozenset(
     """
     moved left joined died born married divorced retired graduated quit became changed renamed replaced closed opened
     bought sold won started finished founded launched signed approved announced resigned promoted hired fired built
-    upgraded switched migrated expired adopted introduced extended raised rose dropped doubled halved rotated inherited
+    upgraded switched migrated expired adopted introduced extended raised rose doubled halved rotated inherited
     transferred relocated renewed ended merged split grew
     """.split()
 )

@@ -83,7 +83,8 @@ FLEETING = compiled(
         |all_|really_|now_|still_|a_bit_|pretty_|too_|not_|just_)*(?:done|fine|ok|okay|good|great|nice|cool|ready|back
         |broken|weird|tired|busy|hungry|late|lovely|haunted|happy|sad|funny|cute|awesome|amazing|crazy|insane|terrible
         |awful|perfect|wrong|right|delicious|gorgeous|hilarious|annoying|confusing|strange|killing|ridiculous|jealous
-        |true|false|important|interesting|beautiful|boring|splendid|brilliant|fantastic|wonderful|excellent|stunning
+        |true|false|important|interesting|beautiful|boring|delayed|cold|hot|warm|empty|splendid|brilliant|fantastic
+        |wonderful|excellent|stunning
         |fabulous|adorable|horrible|dreadful|disgusting
         |yummy|tasty|hard|easy|possible|making|failing|doing|acting|getting
         |going_(?:well|great|on)|coming_along|looking|kidding|up|down|here|there|gone|it|that|this|attached|below
@@ -93,7 +94,8 @@ FLEETING = compiled(
         |\bthe_(?:error|bug|issue|problem|question|point|thing|idea|answer|output|stack_?trace|following|other_day
         |weather|sun)\b|\b(?:is|are|'s|'re|was|were)_(?:so|really|very|pretty|super)_\w+_(?:today|tonight
         |this_(?:morning|week)|lately)\b
-        |\bkeeps?_(?:forgetting|losing|wondering|thinking)\b|\bwill_be_(?:happy|glad|fine|great|good)\b)"""
+        |_again(?:,_\w+)?[.!]*$|\bkeeps?_(?:forgetting|losing|wondering|thinking)\b|\bwill_be_(?:happy|glad|fine|great
+        |good)\b)"""
 )
 _NORM = compiled(
     r"""\b(?:only|never|always|every|each|must|has_to|have_to|not_allowed|isn't_allowed|aren't_allowed|allowed|valid
@@ -175,7 +177,8 @@ def fact(clause: Clause, *, eager: bool = False) -> str | None:
         if _UNDER_WAY.search(low) and len(clause.words) < _TELLING and not is_specific(clause):
             return None
         lasting = not _is_past(clause) or _is_known(clause) or not words.CHANGES.isdisjoint(clause.words)
-        return "fact.possession" if _verb_at(clause.words) and lasting else None
+        enough = len(clause.words) >= _FEWEST - 1 or not _is_past(clause) or is_specific(clause)
+        return "fact.possession" if _verb_at(clause.words) and lasting and enough else None
     if stated := _stated(clause, eager=eager):
         return stated
     if _LABELLED.match(low) and _VALUE.search(clause.text):

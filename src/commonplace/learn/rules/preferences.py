@@ -8,7 +8,8 @@ _LIKING = any_form(
     listed("prefer, favour, favor, dislike, hate, love, adore, detest, loathe, enjoy, despise, appreciate, fancy")
 )
 _FRIENDLY = r"""\b(?:love|like|enjoy|appreciate|hate|loved|liked|enjoyed|appreciated)_(?:it(?!_when)|that|this|your|you
-    |the_(?:idea|sound|way_you|suggestion)|how_you|where_this|to_(?:help|hear|know|see|ask|chat|join)|what_you)\b
+    |the_(?:idea|sound|way_you|suggestion|intro|draft|design|photos?|pictures?)|how_you|where_this|to_(?:help|hear
+        |know|see|ask|chat|join)|what_you)\b
     |\bwould_(?:love|appreciate|like|hate)\b|'d_(?:love|appreciate|hate)\b|\bif_(?:you|i|we)_(?:like|prefer)\b|\b(?:as
     |whatever|whichever|anything)_you_(?:like|prefer)|feel_like|looks?_like|i_hate_to|\bin_favou?r\b"""
 
@@ -93,7 +94,7 @@ PREFERENCES = (
             |refuses?_to)_(?:eat|drink|touch|wear)|could_(?:do|live)_without
             |any_day_(?:over|of)|(?:people|person)_tbh|\w+_person)\b""",
         unless=r"""\b(?:contact|point|right|another|new|same|in|first|one|the|other|wrong|third|each|per|which)_person\b
-            |was_not|team_(?:lead|member|meeting)""",
+            |was_not|team_(?:lead|member|meeting)|^(?:this|that|it)(?:'s|_is)?_.*driving""",
     ),
     rule(
         "preference.for_me",
