@@ -81,6 +81,8 @@ _IS_NOT = compiled(
     re.IGNORECASE,
 )
 _CLEFT = re.compile(r"it(?:'s| is| was) (?P<what>.+?) (?:that|who|which) (?P<does>.+)$", re.IGNORECASE)
+_DIGIT = re.compile(r"\d")
+_NEGATED = re.compile(r"\bnot\b|n't\b", re.IGNORECASE)
 _POINTS_AT = re.compile(r"\b(?:it|that|them|this)[.!\s]*$", re.IGNORECASE)
 _POINTS = ("it", "that", "this")
 _CLOSED = EMPTY | COMMON
@@ -156,6 +158,8 @@ def _against(text: str, said: Sequence[Said], who: Who, *, asked: bool) -> Corre
 
 def _swapped(text: str, said: Sequence[Said]) -> Corrected | None:
     """Read "not weekly, every two weeks" and "Rex isn't a beagle, he's a dachshund" by what was said before."""
+    if not _NEGATED.search(text):
+        return None
     swap = _SWAP.match(text) or _SWAPPED.match(text) or _IS_NOT.match(text)
     if not swap or not any(has(each.text, swap["old"]) for each in said[-3:]):
         return None
@@ -185,12 +189,16 @@ def _contradicted(text: str, said: Sequence[Said], who: Who) -> Corrected | None
 
 def updated(text: str, said: Sequence[Said], who: Who) -> Corrected | None:
     """Read another speaker's statement with one number for another: "the pilot has 10 sites" after "has 12 sites"."""
+    if not _DIGIT.search(text):
+        return None
     numbers, others = _parts(text)
     if len(numbers) != 1 or len(others) < _SAME_WORDS:
         return None
     for each in reversed(said[-4:]):
+        if each.who.name == who.name or not _DIGIT.search(each.text):
+            continue
         known, about = _parts(each.text)
-        if each.who.name != who.name and len(known) == 1 and known != numbers and about and about <= others:
+        if len(known) == 1 and known != numbers and about and about <= others:
             return Corrected(text.rstrip(".! "), who, each, made=True)
     return None
 

@@ -37,6 +37,10 @@ _WILL = compiled(
 )
 _PASSIVE = re.compile(r"\b\w+ed(?= by\b)|(?<=\bis )\w+ed\b|(?<=\bare )\w+ed\b|(?<='[smr] )\w+ed\b", re.IGNORECASE)
 _PARTICIPLE = re.compile(r"(?<!')\b\w{2,}ed\b")
+# Most sentences name no day: one quick look saves them a careful one.
+_SOME_DAY = re.compile(
+    r"\d|day\b|tomo|tmr|tonigh?t|week|month|year|fortnight|\beo[dwm]\b|\b(?:mon|tue|wed|thu|fri|sat|sun)", re.IGNORECASE
+)
 _EVERY = re.compile(r"\b(?:every|each) (mon|tue|wed|thu|fri|sat|sun)\w*", re.IGNORECASE)
 _STARTS = re.compile(r"\bstart", re.IGNORECASE)
 _AT_THE_END = re.compile(r"(?:the )?(?:end|close)\b|within\b", re.IGNORECASE)
@@ -46,6 +50,8 @@ _AHEAD = re.compile(r"in\b|.*\bfrom (?:now|today)$", re.IGNORECASE)
 
 def due(text: str, said_at: datetime) -> datetime | None:
     """Give the day that a sentence sets for something to come, at 0:00; None when it names none."""
+    if not _SOME_DAY.search(text):
+        return None
     text = _ABBREVIATED.sub(lambda short: _SHORT[short[0].lower()], text[:_LONGEST])
     text = _ARRANGED.sub("will", text)
     text = _PASSIVE.sub("", text)
