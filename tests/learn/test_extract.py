@@ -19,7 +19,7 @@ from commonplace.recall.pack import HEADER
 from commonplace.values import Kind
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-SNIPPETS = ROOT / "tests" / "data" / "learning" / "dev.jsonl"
+SNIPPETS = ROOT / "tests" / "data" / "learning"
 TUESDAY = datetime(2026, 3, 3, 9, tzinfo=timezone.utc)
 
 KEPT: list[tuple[str, Kind, str, str | None]] = [
@@ -41,6 +41,10 @@ KEPT: list[tuple[str, Kind, str, str | None]] = [
     ("The import failed because the file was not UTF-8.", "failure", "The import failed because", None),
     ("Steaming the bread didn't work, it went soggy", "failure", "didn't work, it went soggy", None),
     ("We lost a day because of a stale cache", "failure", "The team lost a day because of a stale cache", TEAM),
+    ("When the river is high, the cellar floods.", "pattern", "When the river is high, the cellar floods", None),
+    ("Pepper is house-trained and shy.", "fact", "Pepper is house-trained", None),
+    ("We tried cold brewing it but it came out bitter.", "failure", "tried cold brewing it, but it came out", TEAM),
+    ("can you keep your answers short?", "preference", "answers short", "Sarah"),
     ("I learned that the tram is faster than the bus", "insight", "the tram is faster", "Sarah"),
     ("my flight is on Monday", "fact", "Sarah's flight is on Monday", "Sarah"),
     ("Remember that Lena's school closes at 16:00", "fact", "Lena's school closes at 16:00", None),
@@ -48,6 +52,12 @@ KEPT: list[tuple[str, Kind, str, str | None]] = [
 ]
 
 SKIPPED = [
+    "The vet called back.",
+    "My daughter was so proud of her bag!",
+    "The weather is lovely today.",
+    "let's ask Mair",
+    "Next time!",
+    "My notes say the repo builds with Bazel, right?",
     "Thanks, that helped a lot!",
     "Good morning everyone",
     "What should we use for the queue?",
@@ -181,6 +191,10 @@ def test_not_every_forgetting_is_asked_of_the_book(text: str) -> None:
         ("The train leaves at 10:15", "no wait 10:45, misread the app", "The train leaves at 10:45"),
         ("We ship from Rotterdam.", "Correction: Antwerp.", "The team ships from Antwerp"),
         ("The demo is on 3 March.", "scratch that, it's 10 March now", "The demo is on 10 March"),
+        ("Rex is a beagle.", "Rex isn't a beagle, he's a dachshund", "Rex is a dachshund"),
+        ("The meeting is in room Curie.", "they moved it, it's in room Bohr now", "The meeting is in room Bohr"),
+        ("The link expires after 24 hours", "it's actually one hour", "The link expires after one hour"),
+        ("the recipe needs 200 ml cream", "*milk", "The recipe needs 200 ml milk"),
     ],
 )
 def test_a_correction_stands_alone(before: str, text: str, told: str) -> None:
@@ -193,6 +207,33 @@ def test_a_correction_by_another_speaker_keeps_whose_it_was() -> None:
     later = said("Correction: four cats", speaker="Tom")
     ((finding,),) = extract([earlier, later])[1:]
     assert (finding.act, finding.text, finding.owner) == ("correct", "Sarah has four cats", "Sarah")
+
+
+def test_what_is_corrected_in_the_same_conversation_is_not_kept_as_well() -> None:
+    earlier, later = extract([said("The beta opens on the 16th"), said("the 18th, legal moved it", speaker="Tom")])
+    assert earlier == []
+    assert [(finding.act, finding.text) for finding in later] == [("correct", "The beta opens on the 18th")]
+
+
+def test_one_sentence_may_take_back_what_it_repeats() -> None:
+    finding = only("I said the fee was 30, that's outdated: it's 35.")
+    assert (finding.act, finding.text) == ("correct", "The fee was 35")
+
+
+def test_a_statement_before_a_question_is_kept() -> None:
+    finding = only("I land in Split on Saturday, pick me up?")
+    assert finding.text == "Sarah lands in Split on Saturday"
+
+
+def test_a_request_to_forget_may_follow_a_statement() -> None:
+    finding = found("We left that clinic, so please erase the notes on Dr Hoffmann.")[-1]
+    assert (finding.act, finding.text) == ("forget", "The notes on Dr Hoffmann")
+
+
+def test_what_was_just_recalled_can_be_dropped() -> None:
+    recalled = said("I have your address as Birkenweg 3.", speaker="bot", role="assistant")
+    findings = extract([recalled, said("we moved, get rid of Birkenweg please")])[1]
+    assert [(finding.act, finding.text) for finding in findings] == [("forget", "Birkenweg")]
 
 
 def test_remember_that_keeps_the_sentence_before() -> None:
@@ -358,6 +399,9 @@ def test_a_hundred_kilobytes_of_anything_are_read_in_time(piece: str) -> None:
         "A B C ",
         "i said i meant that i ",
         "tests in fail with fail over fail ",
+        "monday if i is you ",
+        "before you anything, the x never ",
+        "whatever you kept about what i said ",
     ],
 )
 def test_sentences_made_to_confuse_are_read_in_time(piece: str) -> None:
@@ -371,12 +415,18 @@ def assert_quick(text: str) -> None:
     assert time.process_time() - began < 5
 
 
-def test_the_written_snippets_are_mostly_found() -> None:
+@pytest.mark.parametrize(
+    ("files", "precision", "recall"),
+    [("dev.jsonl", 0.95, 0.95), ("more[1-5].jsonl", 0.82, 0.77)],
+)
+def test_the_written_snippets_are_mostly_found(files: str, precision: float, recall: float) -> None:
     learning = runpy.run_path(str(ROOT / "bench" / "learning.py"))
-    snippets = [json.loads(line) for line in SNIPPETS.read_text("utf-8").splitlines()]
+    paths = sorted(SNIPPETS.glob(files))
+    snippets = [json.loads(line) for path in paths for line in path.read_text("utf-8").splitlines()]
+    assert snippets
     total = learning["total"](learning["score"](snippets).values())
-    assert total.precision >= 0.93
-    assert total.recall >= 0.93
+    assert total.precision >= precision
+    assert total.recall >= recall
 
 
 def test_acts_are_those_that_reconciliation_knows() -> None:

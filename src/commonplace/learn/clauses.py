@@ -17,6 +17,7 @@ _JOINT = compiled(
         |now_)?)?""",
     re.IGNORECASE,
 )
+_MARK = re.compile(r"[,;:]\s|\s[-–—]\s")
 _PLACES = re.compile(r"[,;:]\s|\s[-–—]+\s|—|\s(?:and|but|so|plus|&|while|whereas)\s", re.IGNORECASE)
 _SUBORDINATE = compiled(
     r"""(?:if|when|whenever|once|after|before|while|since(?!_then)|because|as|until(?!_then)|unless|although|though
@@ -39,6 +40,7 @@ _ADVERBIAL = compiled(r"""
     (?:(?:until|since|from|by)_then|after_that|for_now|meanwhile|then|now|today|(?:yes|no)(?=,?_(?:i|we|it|he|she
     |they)\b))\b,?_""")
 _CONTRACTED = re.compile(r"(?:i|we|he|she|they|it)(?:['’](?:m|s|re|ve|ll|d))\s", re.IGNORECASE)
+_SPEAKING = re.compile(r"(?:i|we)(?:['’](?:m|re|ve|ll))?\s", re.IGNORECASE)
 _CARELESS = compiled(
     r"""\b(?:im|ive|id(?=_(?:rather|like|love|prefer|say))|dont|cant|wont|didnt|doesnt|isnt|arent|wasnt|werent|couldnt
         |wouldnt"""
@@ -62,6 +64,13 @@ _LEFT_OUT = compiled(
         |based_in)\b)""",
     re.IGNORECASE,
 )
+_OBJECTS = frozenset(
+    """
+    the a an my our your his her their its this that these those it them him us me all some every both two three four
+    five everything everyone nothing to up out off down back
+    """.split()
+)
+_PLURALS = frozenset("people kids children men women police staff customers parents".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +110,8 @@ def clause(text: str, start: int, end: int, joint: str = "") -> Clause:
     text = _CARELESS.sub(_careful, text.replace("’", "'"))
     if (found := _LEFT_OUT.match(text)) and not (found["ing"] and _is_gerund(text)):
         text = _subject(found) + text[0].lower() + text[1:]
+    elif _is_deed(text):
+        text = f"I {text[0].lower()}{text[1:]}"
     low = " ".join(text.lower().split())
     return Clause(start, end, text, low, tuple(each.rstrip(".:") for each in _WORD.findall(low)), joint)
 
@@ -113,6 +124,12 @@ def _is_gerund(text: str) -> bool:
         if each in words.AUXILIARIES or each in words.PASTS or (each in words.THIRDS and each not in words.NOUNS):
             return True
     return False
+
+
+def _is_deed(text: str) -> bool:
+    """Tell whether a clause begins with what its speaker did: "Painted the shed"."""
+    first, second = (*_WORD.findall(text[:40].lower()), "", "")[:2]
+    return first in words.PASTS and second in _OBJECTS and first not in words.VERBS
 
 
 def _careful(found: re.Match[str]) -> str:
@@ -156,7 +173,12 @@ def _cuts(text: str) -> list[tuple[int, str]]:
 
 def _is_new(left: str, right: str) -> bool:
     """Tell whether a clause surely begins after a few words that are none: "not perfume, she's got asthma"."""
-    return len(left.split()) <= 3 and bool(_CONTRACTED.match(right)) and not _SUBORDINATE.match(left.lstrip())
+    if _SUBORDINATE.match(left.lstrip()):
+        return False
+    if _SPEAKING.match(right) and any(map(str.isdigit, left)):
+        # "Half marathon on the 26th and I've never run that far": a date needs no verb.
+        return True
+    return len(left.split()) <= 3 and bool(_CONTRACTED.match(right))
 
 
 def _whole(left: str, cuts: list[tuple[int, str]]) -> bool:
@@ -186,7 +208,16 @@ def _begins(right: str, word: str, mark: str) -> bool:
             head not in _BEFORE_VERBS or found[1:2] == [] or found[1] in words.VERBS
         )
     if (left_out := _LEFT_OUT.match(low)) and not (left_out["ing"] or left_out["not"]):
-        return bool(mark) or word == "but"
+        apposed = (
+            mark == ","
+            and bool(left_out["past"])
+            and found[1:2] != []
+            and found[1] not in _OBJECTS
+            and not found[1][0].isdigit()
+        )
+        return (bool(mark) or word == "but") and not apposed and not (mark == "," and head == "like")
+    # A verb after the next mark belongs to the clause after that.
+    found = _WORD.findall(_MARK.split(low, maxsplit=1)[0])[:9] or found
     return _has_verb(found, mark) or (bool(mark or word) and plural_verb(found))
 
 
@@ -210,12 +241,16 @@ def plural_verb(found: Sequence[str]) -> bool:
         return False
     for index, each in enumerate(found[1:6], 1):
         if each in words.VERBS and found[index - 1] not in _BEFORE_NOUNS:
-            return any(
-                noun.endswith("s") and len(noun) > 3 and not noun.endswith(("ss", "'s")) for noun in found[:index]
-            )
+            return any(map(_is_plural, found[:index]))
         if each in _BINDERS:
             return False
     return False
+
+
+def _is_plural(noun: str) -> bool:
+    if noun in _PLURALS or (noun[0].isdigit() and noun.endswith("s")):
+        return True
+    return noun.endswith("s") and len(noun) > 3 and not noun.endswith(("ss", "'s"))
 
 
 def _is_predicate(word: str) -> bool:

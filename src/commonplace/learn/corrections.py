@@ -5,40 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 
-from commonplace.learn import words
 from commonplace.learn.clauses import clause
+from commonplace.learn.cues import cues, named
 from commonplace.learn.persons import Who
 from commonplace.learn.regex import compiled
+from commonplace.learn.said import Said
+from commonplace.learn.values import has, placed, replaced, subject_of, substituted, value_in, without
 from commonplace.recall.lexicon import COMMON, EMPTY
-from commonplace.values import Kind
 
-_STRONG = r"""
-    (?:(?:small|slight|minor|quick|one|a)\s+)*correction(?:\s+to\s+[^:,]{3,60})?|i\s+meant(?:\s+to\s+(?:say|write))?
-    |i\s+mean|i\s+(?:mixed|messed)\s+(?:that|it|them|this|things)\s+up
-    |(?:please\s+)?ignore\s+my\s+(?:last|previous|earlier)\s+(?:message|mail|note|post|one)
-    |i\s+(?:gave|told|sent)\s+(?:you|everyone|them)\s+the\s+wrong\s+(?P<noun>\w+(?:\s\w+)?)|scratch\s+that|strike\s+that
-    |make\s+that|my\s+(?:bad|mistake)|i\s+was\s+(?:wrong|mistaken)(?:\s+(?:about|on)\s+[^:,.]{3,60})?|i\s+(?:misspoke
-    |mistyped|misread|misremembered|got\s+that\s+wrong|take\s+that\s+back|stand\s+corrected|made\s+a\s+mistake)|typo
-    |errat(?:um|a)|i\s+changed\s+my\s+mind|changed\s+my\s+mind|let\s+me\s+correct\s+(?:that|myself)|(?:i\s+(?:have
-    |need|must|want)\s+(?:to\s+)?)?(?:to\s+)?correct\s+(?:that|myself|one\s+thing)|(?:that|this|it)(?:'s|\s+was|\s+is
-    |\s+has|\s+isn't|\s+wasn't)?\s+(?:(?:not|no\s+longer)\s+(?:quite\s+|entirely\s+|actually\s+|at\s+all\s+)?(?:right
-    |true|correct|accurate|the\s+case)|(?:quite\s+|all\s+)?wrong|incorrect|outdated|out\s+of\s+date|changed|a\s+typo
-    |old\s+(?:info|news)|before\s+[\w.]+)|not\s+any\s?more|no\s+longer|wrong|edit"""
-_WEAK = r"""actually|sorry(?:\s+(?:folks|all|guys|everyone|team))?|oops|whoops|wait|no\s+wait
-    |no(?=[,.!…]|\s+(?:wait|it|it's|that|i|we|he|she|they|the|my|our|sorry|actually)\b)
-    |nope|nah|oh|ah|hm+|well
-    |hang\s+on|hold\s+on|update|ugh|er+|yes|yeah|yep|right|now(?=\s+(?:it|they|he|she)\b)|on\s+second\s+thoughts?
-    |rather|in\s+fact|but|and|ok|okay|so|argh|damn|apologies|well\s+actually"""
-_CUE = compiled(rf"(?:(?P<strong>{_STRONG})|(?P<weak>{_WEAK}))\b(?:[\s,:;.!…–—-]+|$)", re.IGNORECASE)
-_STAR = re.compile(r"\*+(?=\w)")
-_START = re.compile("")
-_AT_END = compiled(
-    r"""(?:,|\s[-–—]|\.|;)\s*(?:sorry,?\s*)?(?:i\s+(?:mistyped|misread|misspoke|got\s+it\s+wrong)|my\s+(?:bad|mistake)
-        |typo|wrong\s+before)[\s.!]*$|^\S+(?:\s\S+){0,2},\s+(?:actually|sorry|i\s+mean)[\s.!]*$""",
-    re.IGNORECASE,
-)
 _SPELLED = compiled(
     r"""(?:it's|it_is)_(?P<before>[^,;.]+)[,;.]_(?:and_)?(?:you|they|people|everyone)_(?:all_)?(?:keep|always|still)s?_
     (?:writ|spell|call|pronounc)|(?:you|they|people|everyone)_(?:all_)?(?:keep|always|still)s?_
@@ -46,21 +21,20 @@ _SPELLED = compiled(
     re.IGNORECASE,
 )
 _SWAP = re.compile(r"not (?P<old>[^,;]{1,30}), (?:it's |but )?(?P<new>[^,;.!]{1,30})[.!]*$", re.IGNORECASE)
-_TELLING = (
-    "actually",
-    "sorry",
-    "oops",
-    "wait",
-    "no",
-    "nah",
-    "whoops",
-    "update",
-    "rather",
-    "apologies",
-    "now",
-    "on second",
-    "in fact",
+_SWAPPED = re.compile(r"(?P<new>(?:it's )?[^,;.!?]{1,40}), not (?P<old>[^,;.!?]{1,30})[.!]*$", re.IGNORECASE)
+_BARE = compiled(
+    r"""(?:no,?_|nope,?_)?(?:(?:it|that)(?:'s|_is)_(?:actually_|now_)?)?(?:the_|on_
+        |at_)?(?P<value>[^,;.!?]{1,20}?)(?:_(?:these_days|now|actually|today))?
+        (?:,_[^?]{3,60}|[.!]*)$""",
+    re.IGNORECASE,
 )
+_RIGHT = re.compile(
+    r"(?:the|my|our) (?:correct|right|actual|real|proper) (?P<rest>\w+(?: \w+)? (?:is|are|was) .+)$", re.IGNORECASE
+)
+_MINE_IS = re.compile(r"(?:my|our) (?P<key>\w+(?: \w+)?)(?:'s| is| are) (?P<value>[^,;.]{2,40})", re.IGNORECASE)
+_SAYS = re.compile(r"^.{2,40}?\b(?:says?|said|states?|claims?|shows?|lists?)\s+(?:that\s+)?", re.IGNORECASE)
+_SAME_WORDS = 2
+_TOKEN = re.compile(r"\w+")
 _NOT = compiled(
     r"""(?:,\s*|\s+)(?:and\s+|is\s+|it's\s+)?(?:not|instead\s+of|rather\s+than)\s+(?:on\s+|at\s+|in\s+|the\s+
         |a\s+)?(?P<old>[^,;.]{1,40}?)\s*(?:[,;.]|$)""",
@@ -74,6 +48,20 @@ _SAID_BUT = compiled(
         |should\s+be|it\s+should\s+be|mean)\s+(?P<new>.+)$""",
     re.IGNORECASE,
 )
+_YOU_WROTE = compiled(
+    r"""(?:,|;|_and|_but|_[-–—])_(?:you|they)_(?:all_)?(?:wrote|said|put|spelled|spelt|typed|called_(?:it|me|her|him)
+        |have|had)_
+    (?P<old>[^,;.]{1,40}?)[\s.!]*$""",
+    re.IGNORECASE,
+)
+_TAKEN_BACK = compiled(
+    r"""(?:earlier_)?i_(?:said|wrote|told_(?:you|them|everyone)|mentioned
+        |claimed)_(?:earlier_)?(?:that_)?(?P<claim>[^,;:]{5,80})[,;:]_(?:but_|and_)?
+        (?:that|which|this)(?:'s|_is|_was|_isn't)_(?:\w+_)?(?:wrong|outdated|old|right|correct|incorrect|true|changed
+        |a_mistake|nonsense)
+        [:;,.–—-]?_(?P<right>.+)$""",
+    re.IGNORECASE,
+)
 _SAID_THAT = re.compile(r"\bi\s+(?:said|meant|wrote)\s+(?:that\s+)?(?P<new>(?:i|we|my|our|the)\b.+)$", re.IGNORECASE)
 _CONTRAST = compiled(
     r"""
@@ -81,48 +69,24 @@ _CONTRAST = compiled(
     |nt)\s[^,;]{2,60}[,;]\s*(?:but\s+)?(?P<new>(?:i|we|they|he|she)\b(?!\s+said).+)$""",
     re.IGNORECASE,
 )
-_IS = compiled(
-    r"""(?:(?:it|that|this|he|she|they|make\s+(?:it|that)|i\s+meant(?:\s+to\s+say)?|i\s+mean|should\s+be
-        |that\s+should\s+be|it\s+should\s+be|should\s+have\s+been)(?:'s|'re|\s+is|\s+was|\s+are|\s+should\s+be
-        |'ll\s+be|\s+will\s+be)?(?:\s+(?:now|actually|really|supposed\s+to\s+be))?\s+(?:at\s+|on\s+|in\s+
-        |the\s+)?)(?=\S)""",
+_SPELT = compiled(
+    r"""(?:it's|it_is|that's|my_(?:sur|last_|first_)?name_is)_(?:spelled|spelt
+        |written)_(?P<new>[^,;.]+?)(?:,_not_.*)?[.!]*$""",
     re.IGNORECASE,
 )
-_AFTER = re.compile(
-    r"[,;:]\s+.*$|\s[–—-]\s.*$|\.\s*$|!+\s*$|\s+(?:now|instead|sorry|my bad|actually|not that)\s*$|\s*\(.*\)\s*$",
+_IS_NOT = compiled(
+    r"""[^,;.]{1,40}?(?:'s_not|_isn't|_is_not|_aren't|_are_not|_wasn't|_was_not|'m_not|_am_not)_(?:an?_
+        |the_)?(?P<old>[^,;.]{2,40})[,;.]_
+        (?:but_)?(?:it|he|she|they|i|we)(?:'s|'re|'m|_is|_are|_am|_was)_(?:an?_|the_)?(?P<new>[^,;.]{2,40})""",
     re.IGNORECASE,
 )
-_TYPES = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b",
-        r"\b\d{1,2}(?:st|nd|rd|th)?(?: of)? (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b",
-        r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d{1,2}(?:st|nd|rd|th)?\b",
-        r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\b",
-        r"\b\d{1,2}(?:st|nd|rd|th)\b",
-        r"(?<!\w)[~.]?/[\w./~-]+|\b[\w.-]+/[\w./-]+",
-        r"\b\d{1,2}:\d\d(?: ?[ap]m)?\b|\b\d{1,2} ?[ap]m\b|\bnoon\b|\bmidnight\b",
-        r"[€$£] ?\d[\d,.]*[km]?\b",
-        r"\b\d[\d,.:]*\d? ?(?:%|[a-z]{1,7}\b)",
-        r"\b\d[\d.,:x/-]*\d\b|\b\d\b",
-        r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty)\b",
-        r"\"[^\"]+\"",
-        r"\S+@\S+|https?://\S+",
-    )
-)
-_NAME = re.compile(r"\b[A-ZÀ-Þ][\w'-]+(?: [A-ZÀ-Þ][\w'-]+)*")
+_CLEFT = re.compile(r"it(?:'s| is| was) (?P<what>.+?) (?:that|who|which) (?P<does>.+)$", re.IGNORECASE)
+_DIGIT = re.compile(r"\d")
+_NEGATED = re.compile(r"\bnot\b|n't\b", re.IGNORECASE)
+_POINTS_AT = re.compile(r"\b(?:it|that|them|this)[.!\s]*$", re.IGNORECASE)
+_POINTS = ("it", "that", "this")
 _CLOSED = EMPTY | COMMON
 _WORD = re.compile(r"[^\W_]{2,}")
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """A statement that was made before, as it was said, and by whom."""
-
-    text: str
-    who: Who
-    owner: str | None
-    kind: Kind | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,69 +98,122 @@ class Corrected:
     base: Said | None
     made: bool = False
     """Whether it was put together from what was said before."""
+    sure: bool = False
+    """Whether its own words leave no doubt that it corrects something."""
 
 
-def only_announces(text: str) -> bool:
-    """Tell whether a sentence only says that something was wrong; the next one says what is right."""
+def correction(
+    text: str, said: Sequence[Said], who: Who, *, announced: bool = False, asked: bool = False
+) -> Corrected | None:
+    """Read a sentence as a correction of something said before; None when it corrects nothing.
+
+    Asked is for what answers a question: a bare value is then no correction.
+    """
     text = text.replace("’", "'")
-    begin, strong = 0, False
-    while found := _CUE.match(text, begin):
-        strong = strong or bool(found["strong"])
-        begin = found.end()
-    return strong and begin >= len(text.rstrip(" .!"))
-
-
-def may_announce(text: str) -> bool:
-    """Tell whether a few words, such as "sorry folks, calendar clash", may lead up to a correction."""
-    return _cues(text.replace("’", "'"))[2] and len(text.split()) <= 6
-
-
-def correction(text: str, said: Sequence[Said], who: Who, *, announced: bool = False) -> Corrected | None:
-    """Read a sentence as a correction of something said before; None when it corrects nothing."""
-    text = text.replace("’", "'")
-    begin, strong, told = _cues(text)
-    strong = strong or announced
-    rest = _named(text[:begin], text[begin:].strip())
-    if spelled := _SPELLED.match(text):
-        return Corrected(f"The right spelling is {spelled['before'] or spelled['after']}", who, None)
-    if (swap := _SWAP.match(text)) and (found := _put_right(swap["new"], swap["old"], said, False)) and found.made:
+    begin, strong, told = cues(text)
+    if spelled := _SPELLED.match(text) or _SPELT.match(text):
+        return Corrected(f"The right spelling is {next(filter(None, spelled.groups()))}", who, None, sure=True)
+    if found := _against(text, said, who, asked=asked):
         return found
-    if not rest or not (strong or told):
+    if right := _RIGHT.match(text):
+        return _restated(f"the {right['rest']}", None, said, who, strong=True)
+    rest = named(text[:begin], text[begin:].strip())
+    if not rest or not (strong or announced or told):
         return None
+    return _told(rest, said, who, strong=strong or announced)
+
+
+def taken_back(text: str) -> tuple[str, str] | None:
+    """Give what was said and what is right, where one sentence tells both: "I said X, that's outdated: it's Y"."""
+    found = _TAKEN_BACK.match(text.replace("’", "'"))
+    return (found["claim"], found["right"]) if found else None
+
+
+def _told(rest: str, said: Sequence[Said], who: Who, *, strong: bool) -> Corrected | None:
+    """Read what follows the words that announce a correction."""
     if contrast := _CONTRAST.match(rest):
         return _restated(contrast["new"], None, said, who, strong)
     if again := _SAID_THAT.search(rest):
         return _restated(again["new"], None, said, who, strong=True)
     old, rest = _wrong_value(rest)
-    value = _value(rest)
+    strong = strong or old is not None
+    value = value_in(rest)
     if value is not None:
-        return _put_right(value, old, said, strong)
+        plain = not old and said and replaced(said[-1].text, value) is None
+        return (_moved(rest, said) if plain else None) or _put_right(value, old, said, strong)
     return _restated(rest, old, said, who, strong)
 
 
-def _named(cue: str, rest: str) -> str:
-    """Put what was wrong into "the right one is …", where the sentence names it."""
-    found = _CUE.match(cue)
-    if not found or not found["noun"]:
-        return rest
-    return re.sub(r"^(?:the (?:right|correct) one|it)(?='s|\s+is)", f"the {found['noun']}", rest, flags=re.IGNORECASE)
+def _against(text: str, said: Sequence[Said], who: Who, *, asked: bool) -> Corrected | None:
+    """Read a sentence that no word announces, but that says something else than was said before."""
+    if not said:
+        return None
+    return (
+        _swapped(text, said)
+        or (None if asked else _replaced(text, said, who))
+        or _contradicted(text, said, who)
+        or updated(text, said, who)
+    )
 
 
-def _cues(text: str) -> tuple[int, bool, bool]:
-    """Give where the point begins, whether the sentence surely corrects, and whether it may."""
-    star = _STAR.match(text) or (_AT_END.search(text) and _START.match(text))
-    begin, strong, told = (star.end(), True, True) if star else (0, False, False)
-    while found := _CUE.match(text, begin):
-        if found.end() >= len(text):
-            break
-        strong = strong or bool(found["strong"])
-        told = told or " ".join((found["weak"] or "").lower().split()).startswith(_TELLING)
-        begin = found.end()
-    return begin, strong, told
+def _swapped(text: str, said: Sequence[Said]) -> Corrected | None:
+    """Read "not weekly, every two weeks" and "Rex isn't a beagle, he's a dachshund" by what was said before."""
+    if not _NEGATED.search(text):
+        return None
+    swap = _SWAP.match(text) or _SWAPPED.match(text) or _IS_NOT.match(text)
+    if not swap or not any(has(each.text, swap["old"]) for each in said[-3:]):
+        return None
+    return _put_right(swap["new"].removeprefix("it's ").rstrip(".! "), swap["old"], said, False)
+
+
+def _replaced(text: str, said: Sequence[Said], who: Who) -> Corrected | None:
+    """Read a bare value that another speaker sets against the last one of its kind: "the 18th, legal moved it"."""
+    last = said[-1]
+    if last.who.name == who.name or not (bare := _BARE.match(text)):
+        return None
+    right = replaced(last.text, bare["value"])
+    return Corrected(right, last.who, last, made=True) if right else None
+
+
+def _contradicted(text: str, said: Sequence[Said], who: Who) -> Corrected | None:
+    """Read "My team lead is Folke" against an assistant's "I have Bruna down as your team lead"."""
+    mine = _MINE_IS.match(text)
+    if not mine:
+        return None
+    others = [each for each in said[-4:] if each.who.name != who.name]
+    claimed = next((each for each in reversed(others) if has(each.text, f"your {mine['key']}")), None)
+    if claimed is None or has(claimed.text, mine["value"].rstrip(".!")):
+        return None
+    return Corrected(text.rstrip(".! "), who, claimed, sure=True)
+
+
+def updated(text: str, said: Sequence[Said], who: Who) -> Corrected | None:
+    """Read another speaker's statement with one number for another: "the pilot has 10 sites" after "has 12 sites"."""
+    if not _DIGIT.search(text):
+        return None
+    numbers, others = _parts(text)
+    if len(numbers) != 1 or len(others) < _SAME_WORDS:
+        return None
+    for each in reversed(said[-4:]):
+        if each.who.name == who.name or not _DIGIT.search(each.text):
+            continue
+        known, about = _parts(each.text)
+        if len(known) == 1 and known != numbers and about and about <= others:
+            return Corrected(text.rstrip(".! "), who, each, made=True)
+    return None
+
+
+def _parts(text: str) -> tuple[set[str], set[str]]:
+    """Give the numbers of a text and its words with content."""
+    found = {each.lower() for each in _TOKEN.findall(_SAYS.sub("", text, count=1))}
+    numbers = {each for each in found if each[0].isdigit()}
+    return numbers, found - numbers - _CLOSED
 
 
 def _wrong_value(rest: str) -> tuple[str | None, str]:
     """Give the value that was wrong, where it is named, and the rest without it."""
+    if found := _YOU_WROTE.search(rest):
+        return found["old"].strip(" \"'"), rest[: found.start()]
     if found := _SAID_BUT.match(rest) or _NOT_BUT.match(rest):
         return found["old"].strip(" \"'"), found["new"]
     if found := _NOT.search(rest):
@@ -204,90 +221,46 @@ def _wrong_value(rest: str) -> tuple[str | None, str]:
     return None, rest
 
 
-def _value(rest: str) -> str | None:
-    """Give the new value of a sentence that is nothing else; None of one with a subject of its own."""
-    bare = _IS.match(rest)
-    value = _AFTER.sub("", rest[bare.end() :] if bare else rest)
-    value = re.sub(r"\s+it\s+is$", "", _AFTER.sub("", value).strip(" \"'.!"))
-    found = [each.lower() for each in re.findall(r"[\w'.:/-]+", value) if each.lower() != "may"]
-    if not found or len(found) > 6:
-        return None
-    if not bare and (found[0] in words.PRONOUNS or any(map(words.is_finite, found)) or found[0] in ("my", "our")):
-        return None
-    if bare and any(each in words.AUXILIARIES for each in found):
-        return None
-    return value
-
-
 def _put_right(value: str, old: str | None, said: Sequence[Said], strong: bool) -> Corrected | None:
-    if old:
-        for each in reversed(said):
-            if (found := re.search(rf"(?<!\w){re.escape(old)}(?!\w)", each.text, re.IGNORECASE)) is not None:
-                return Corrected(
-                    each.text[: found.start()] + value + each.text[found.end() :], each.who, each, made=True
-                )
-    for each in reversed(said[-6:]):
-        if (text := _substituted(each.text, value)) is not None:
+    for each in reversed(said) if old else ():
+        if old and has(each.text, old):
+            text = re.sub(rf"(?<!\w){re.escape(old)}(?!\w)", lambda _: value, each.text, count=1, flags=re.IGNORECASE)
             return Corrected(text, each.who, each, made=True)
-    if said and strong and (subject := _subject(said[-1].text)):
-        return Corrected(f"{subject} is {value}", said[-1].who, said[-1], made=True)
-    return None
+    for each in reversed(said[-6:]):
+        if (text_or_none := substituted(each.text, value)) is not None:
+            return Corrected(text_or_none, each.who, each, made=True)
+    if not said or not strong:
+        return None
+    last = said[-1]
+    if value[0].islower() and " " not in value and (head := without(last.text)):
+        # "*milk": a word for the last one.
+        return Corrected(f"{head} {value}", last.who, last, made=True)
+    subject = subject_of(last.text)
+    return Corrected(f"{subject} is {value}", last.who, last, made=True) if subject else None
 
 
-def _substituted(text: str, value: str) -> str | None:
-    """Put a value in the place of one of its kind; None where there is none."""
-    for kind in _TYPES:
-        if kind.search(value) and (places := list(kind.finditer(text))):
-            place = places[-1]
-            return text[: place.start()] + value + _without_unit(text[place.end() :], value)
-    if _NAME.match(value) and (names := [each for each in _NAME.finditer(text) if each.start() > 0]):
-        place = max(names, key=lambda each: (SequenceMatcher(None, each[0], value).ratio(), each.start()))
-        return text[: place.start()] + value + text[place.end() :]
-    similar = [
-        (SequenceMatcher(None, each[0].lower(), value.lower()).ratio(), each.span()) for each in _WORD.finditer(text)
-    ]
-    ratio, (start, end) = max(similar, default=(0.0, (0, 0)))
-    return text[:start] + value + text[end:] if ratio > 0.6 else None
-
-
-def _without_unit(after: str, value: str) -> str:
-    """Drop what the value brings along itself: three cats, four cats."""
-    unit = value.rpartition(" ")[2]
-    return after[len(unit) + 1 :] if after.lower().startswith(f" {unit.lower()}") else after
-
-
-def _subject(text: str) -> str | None:
-    found = list(re.finditer(r"\S+", text))
-    for index, each in enumerate(found[:10]):
-        if index and words.is_finite(each[0].lower()):
-            return text[: each.start()].strip()
-    return None
+def _moved(rest: str, said: Sequence[Said]) -> Corrected | None:
+    right = placed(rest, said[-1].text) if said else None
+    return Corrected(right, said[-1].who, said[-1], made=True) if right else None
 
 
 def _restated(rest: str, old: str | None, said: Sequence[Said], who: Who, strong: bool) -> Corrected | None:
     """A correction that is a whole clause: it stands as it is, if it is about something said before."""
     content = {each.lower() for each in _WORD.findall(rest)} - _CLOSED
     about = next((each for each in reversed(said) if _shares(each.text, content)), None)
-    if about is None and not strong:
+    if about is None and (not strong or _POINTS_AT.search(rest)):
         return None
-    if about is None and said and not old and (moved := _by_preposition(rest, said[-1])):
+    if about is None and not old and (moved := _moved(rest, said)):
         return moved
     cut = re.sub(r"[,;]\s+(?:sorry|my bad|misread|typo|autocorrect|not that|i said).*$", "", rest, flags=re.IGNORECASE)
-    if clause(cut, 0, 0).first.partition("'")[0] in ("it", "that", "this"):
+    if cleft := _CLEFT.match(cut):
+        cut = f"{cleft['what']} {cleft['does']}"
+    if clause(cut, 0, 0).first.partition("'")[0] in _POINTS:
         return None
-    return Corrected(cut, who, about)
+    if about is None and said and said[-1].who.name != who.name:
+        about = said[-1]
+    return Corrected(cut, who, about, sure=strong)
 
 
 def _shares(text: str, content: set[str]) -> bool:
     return not content.isdisjoint(each.lower() for each in _WORD.findall(text))
-
-
-def _by_preposition(rest: str, said: Said) -> Corrected | None:
-    """ "Everything leaves from Antwerp" puts "we ship from Rotterdam" right by what stands after the same word."""
-    for found in re.finditer(r"\b(from|in|at|to|with|on|by)\s+([A-ZÀ-Þ][\w'-]+)", rest):
-        place = re.search(rf"\b{found[1]}\s+([A-ZÀ-Þ][\w'-]+)", said.text)
-        if place:
-            return Corrected(
-                said.text[: place.start(1)] + found[2] + said.text[place.end(1) :], said.who, said, made=True
-            )
-    return None

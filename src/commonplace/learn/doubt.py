@@ -18,6 +18,11 @@ _QUESTION = compiled(
     r"|have|has|wants?|about|if|come|many|much|long|often|to|time|else|know)\b"
     r"|any_(?:ideas?|thoughts|chance|news|update|tips|advice|suggestions)\b|thoughts\b|anyone\b)"
 )
+_TAG = compiled(
+    r"""^(?:right|correct|ok|okay|no|yes|yeah|eh|huh|true|is_that_(?:right|so|ok|true)|does_that_\w+|(?:is|are|do|does
+        |did|was|were
+        |have|has|will|would|can|could)(?:n't)?_(?:it|we|you|they|i|he|she))[?!.\s]*$|^(?:or|if)\b"""
+)
 _SUPPOSED = compiled(
     r"\b(?:what_if|imagine|suppose|supposing|hypothetical\w*|pretend|let's_say|lets_say|say_we|if_i_were|if_we_were"
     r"""|if_(?:i|we|you|they|he|she|it)_(?:used|had|did|could|would|went|were|was_to|switched|moved|wanted|chose|made
@@ -25,7 +30,7 @@ _SUPPOSED = compiled(
     r"|rewrote|dropped|ever)|if_only|i_wish|wishing|dream(?:ing)?_of|in_theory|role-?play|in_character|as_if"
     r"""|in_a_perfect_world|in_another_life|as_an?_\w+,_i_want|would_be_(?:nice|great|cool|good|fun|better|lovely
         |awesome|ideal|amazing|interesting)"""
-    r"|for_example|e\.g\.|for_instance|in_the_(?:novel|book|film|movie|story|game|play|episode|series|song)\b)"
+    r"|\bsaid,_[\"“]?i\b|for_example|e\.g\.|for_instance|in_the_(?:novel|book|film|movie|story|game|play|episode|series|song)\b)"
 )
 _GUESSED = compiled(
     r"""\b(?:maybe|perhaps|might|not_(?:really_|quite_|entirely_|100%_|totally_)?sure|unsure|i_guess|i_suppose
@@ -35,11 +40,13 @@ _GUESSED = compiled(
     r"""|i_think|i_believe|i_feel_like|i_assume|i_imagine|i_suspect|i_expect|i'd_say|i_reckon|i_doubt|afaik|iirc
         |if_i_recall"""
     r"""|seems?(?:_like|_to)?|it_sounds_like|sounds_like|it_looks_like|looks_like|probably|could_be|might_be|may_be
-        |kind_of"""
+        |kind_of(?!_(?:person|guy|girl))"""
     r"""|tempted|toying_with|leaning_towards?|undecided|haven't_decided|not_decided|can't_decide|still_deciding|tbd
         |up_in_the_air"""
-    r"""|some_?day|one_day|at_some_point|sooner_or_later|eventually|who_knows|rumou?rs?|rumou?red|almost|nearly
-        |or_something"""
+    r"""|some_?day|one_day|at_some_point|sooner_or_later|eventually|who_knows|rumou?rs?|rumou?red
+        |(?:almost|nearly)_(?!every|all\b|always|never|no\b|none|half|twice|\d|the|a\b|two|three|any|identical)
+        |or_something
+        |my_money(?:'s|_is)_on|(?:i|we)_bet\b|wouldn't_be_surprised"""
     r"""|we_could|i_could|you_could|one_could|could_(?:also|try|use|always|just)|should_we|shall_we|we_should(?:'ve
         |_have)?|i_should(?:'ve|_have)?|we_ought"""
     r"""|if_you_want|feel_free|open_to|in_case|hoping|i_hope|hopefully|fingers_crossed|no_rush|up_to_you|guessing
@@ -59,7 +66,8 @@ _SMALL = compiled(
         |makes_sense|will_do|noted|understood|of_course|sure\b|agreed\b[.!]*$|exactly|same\b|fair\b|cool\b
         |great\b(?!_(?:dane|barrier|ormond))|perfect\b|awesome|amazing\b|brilliant\b|fantastic\b|excellent\b"""
     r"""|let_me_(?:know|check|see|look|try|think)|here_(?:is|are|'s|you)|here's|sorry_(?:for|about|to)|apologi
-        |my_pleasure|glad|happy_to|pleased_to|kind_regards|best_(?:regards|wishes)|regards|dear\b|yours|sincerely|warm"""
+        |my_pleasure|glad|happy_to|pleased_to|kind_regards|best_(?:regards|wishes)|regards|dear\b|yours|sincerely
+        |warm"""
     r"""|just_(?:a_sec|kidding|checking|wondering|curious|saying)|one_(?:sec|moment|minute)|brb|afk|back\b|hang_on
         |hold_on|wait\b|lunch|same_here|me_too|never_?mind|no_idea|i_see\b|i_know\b|i_agree\b|i_understand\b
         |i'm_(?:so_|very_|really_)?(?:sorry|glad|happy|sad|excited|confused|stuck|lost|tired|exhausted|hungry|bored
@@ -87,7 +95,8 @@ _MOMENT = compiled(
         |explain|give|find|show))"""
     r"""|i_have_(?:a_(?:quick_)?(?:question|problem|issue|feeling|bug|request|favou?r|doubt)|an?_(?:idea|issue|error
         |question)|no_idea|to_(?:say|admit|run|go|ask))"""
-    r"""|i_(?:just_|have_just_|'ve_just_)?(?:looked|checked|read|ran|saw|asked|opened|tested|looked|reviewed|searched
+    r"""|i_(?:just_|have_just_|'ve_just_)?(?:looked|checked|compared|benchmarked|profiled|inspected|read|ran|saw|asked
+        |opened|tested|reviewed|searched
         |finished_reading|went_through|thought_about|went_over|pushed|merged|pasted|attached|sent|wrote|typed|clicked
         |noticed_your|got_your|heard))\b"""
 )
@@ -113,6 +122,11 @@ _ADVICE = compiled(
 def is_question(low: str) -> bool:
     """Tell whether a sentence asks."""
     return bool(_QUESTION.search(low))
+
+
+def is_tag(low: str) -> bool:
+    """Tell whether a clause only asks whether the one before is so: "right?", "don't you?"."""
+    return bool(_TAG.match(low))
 
 
 def is_supposed(low: str) -> bool:

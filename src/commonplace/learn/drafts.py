@@ -29,6 +29,8 @@ class Draft:
     who: Who
     act: Act = "keep"
     reason: str | None = None
+    withdrawn: bool = False
+    """Proved wrong by what followed."""
 
     def covers(self, clause: Clause) -> bool:
         """Tell whether a clause, read before, is a part of this."""

@@ -1,149 +1,87 @@
-"""The day that a plan names, read against the day it was said on. Only the commonest ways to name a day."""
+"""The day that a plan names, read against the day it was said on."""
 
 from __future__ import annotations
 
 import re
-from calendar import monthrange
 from datetime import date, datetime, time, timedelta
 
-_DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
-_DAY_SHORT = {name[:3]: number for number, name in enumerate(_DAYS)}
-_MONTHS = "january february march april may june july august september october november december".split()
-_MONTH_SHORT = {name[:3]: number for number, name in enumerate(_MONTHS, 1)}
-_NUMBERS = {
-    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
-    "ten": 10, "twelve": 12, "couple of": 2, "a couple of": 2, "a few": 3,
+from commonplace.learn.regex import compiled
+from commonplace.when.reading import Dated, dates_in
+
+_LONGEST = 300
+"""Characters that are read; a sentence made of nothing but dates would take long."""
+_WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_SHORT = {
+    "tmrw": "tomorrow", "tmr": "tomorrow", "tomo": "tomorrow", "2moro": "tomorrow", "tonite": "tonight",
+    "eod": "today", "end of day": "today", "eow": "the end of the week", "end of week": "the end of the week",
+    "eom": "the end of the month", "end of month": "the end of the month",
+    "mon": "Monday", "tue": "Tuesday", "tues": "Tuesday", "wed": "Wednesday", "weds": "Wednesday", "thu": "Thursday",
+    "thur": "Thursday", "thurs": "Thursday", "fri": "Friday", "sat": "Saturday", "sun": "Sunday",
 }  # fmt: skip
-_MONTH = (
-    r"(january|february|march|april|may|june|july|august|september|october|november|december"
-    r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?"
+_ABBREVIATED = compiled(
+    r"""\b(?:tmrw|tmr|tomo|2moro|tonite|eod|eow|eom|end_of_(?:day|week|month))\b
+        |(?<=\b(?:on|by|is)_)(?:mon|tues?|weds?|thu|thurs?|fri|sat|sun)\b
+        |(?<=\b(?:due|for)_)(?:mon|tues?|weds?|thu|thurs?|fri|sat|sun)\b
+        |(?<=\b(?:this|till|next)_)(?:mon|tues?|weds?|thu|thurs?|fri|sat|sun)\b
+        |\b(?:mon|tues?|weds?|thu|thurs?|fri|sat|sun)(?=_(?:\d|at_\d|a\.?m|p\.?m|morning|night|evening))""",
+    re.IGNORECASE,
 )
-_WEEKDAY = r"(mon|tues|wednes|thurs|fri|satur|sun)day"
-_NUMBER = r"(\d{1,3}|a couple of|couple of|a few|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve)"
-
-# Nobody plans at the ends of the calendar, where counting on would leave it.
-_EARLIEST, _LATEST = 2, 9900
-
-_ISO = re.compile(r"\b(20\d\d)-(\d\d)-(\d\d)\b")
-_DAY_MONTH = re.compile(
-    rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: ?(?:-|–|to|and) ?\d{{1,2}}(?:st|nd|rd|th)?)?(?: of)? {_MONTH}(?:,? (20\d\d))?"
+# Done already, but for a day to come: their tense says nothing about the day.
+_ARRANGED = compiled(
+    r"""\b(?:agreed|arranged|asked|booked|committed|confirmed|decided|delayed|invited|moved|offered|planned|postponed
+        |promised|pushed|registered|rescheduled|reserved|scheduled|set|shifted|signed_up|volunteered|wanted)\b""",
+    re.IGNORECASE,
 )
-_MONTH_DAY = re.compile(rf"\b{_MONTH} (?:the )?(\d{{1,2}})(?:st|nd|rd|th)?\b(?!:\d)(?:,? (20\d\d))?")
-_ORDINAL = re.compile(r"\b(?:on|by|until|before|for) the (\d{1,2})(?:st|nd|rd|th)\b")
-_NAMED = re.compile(rf"\b(next )?{_WEEKDAY}\b")
-_NAMED_SHORT = re.compile(
-    r"\b(?:on|by|this|until|till?|before|due|for) (next )?(mon|tues?|wed|thurs?|thu|fri|sat|sun)\b"
+_WILL = compiled(
+    r"(?:\b(?:will|shall|must|(?:has|have|needs?|going|plans?|want)_to|gonna|should)\b|'ll\b)", re.IGNORECASE
 )
-_IN = re.compile(rf"\b(?:in|within) {_NUMBER} (day|week|fortnight|month|year)s?\b(?! of)")
-_FROM = re.compile(rf"\b{_NUMBER} (day|week|month)s? from (?:now|today)\b")
-_NEXT = re.compile(r"\bnext (week|month|year)\b")
-_END = re.compile(rf"\bend of (?:(?:the|this|next) )?(week|month|year|day|{_MONTH})", re.IGNORECASE)
-_RELATIVE = re.compile(r"\b(day after tomorrow|tomorrow|tmrw|tmr|tonight|today|this (?:morning|afternoon|evening))\b")
-_BEFORE = re.compile(r"\b(?:last|past|yesterday|ago|since|every|each)\b")
+_PASSIVE = re.compile(r"\b\w+ed(?= by\b)|(?<=\bis )\w+ed\b|(?<=\bare )\w+ed\b|(?<='[smr] )\w+ed\b", re.IGNORECASE)
+_PARTICIPLE = re.compile(r"(?<!')\b\w{2,}ed\b")
+# Most sentences name no day: one quick look saves them a careful one.
+_SOME_DAY = re.compile(
+    r"\d|day\b|tomo|tmr|tonigh?t|week|month|year|fortnight|\beo[dwm]\b|\b(?:mon|tue|wed|thu|fri|sat|sun)", re.IGNORECASE
+)
+_EVERY = re.compile(r"\b(?:every|each) (mon|tue|wed|thu|fri|sat|sun)\w*", re.IGNORECASE)
+_STARTS = re.compile(r"\bstart", re.IGNORECASE)
+_AT_THE_END = re.compile(r"(?:the )?(?:end|close)\b|within\b", re.IGNORECASE)
+_AT_THE_BEGINNING = re.compile(r"(?:the )?(?:next|this weekend|coming|beginning|start|early|week)\b", re.IGNORECASE)
+_AHEAD = re.compile(r"in\b|.*\bfrom (?:now|today)$", re.IGNORECASE)
 
 
 def due(text: str, said_at: datetime) -> datetime | None:
-    """Give the day that a sentence names, at the time of day 0:00; None when it names none."""
-    low = text.lower()
+    """Give the day that a sentence sets for something to come, at 0:00; None when it names none."""
+    if not _SOME_DAY.search(text):
+        return None
+    text = _ABBREVIATED.sub(lambda short: _SHORT[short[0].lower()], text[:_LONGEST])
+    text = _ARRANGED.sub("will", text)
+    text = _PASSIVE.sub("", text)
+    if _WILL.search(text):
+        # In "I'll send the signed lease on Friday" nothing has happened yet.
+        text = _PARTICIPLE.sub("", text)
     said = said_at.date()
-    if not _EARLIEST < said.year < _LATEST:
+    days = [day for each in dates_in(text, said, leaning="future") if (day := _day(each, said)) and day >= said]
+    found = _recurring(text, said) or (days[0] if days else None)
+    return datetime.combine(found, time(), said_at.tzinfo) if found else None
+
+
+def _recurring(text: str, said: date) -> date | None:
+    """What happens every week and starts now is due on its first day."""
+    found = _EVERY.search(text)
+    if not found or not _STARTS.search(text):
         return None
-    for read in (_dated, _ordinal, _relative, _ahead, _ending, _weekday):
-        if found := read(low, said):
-            return datetime.combine(found, time(), said_at.tzinfo)
-    return None
+    ahead = (_WEEKDAYS.index(found[1].lower()) - said.weekday() - 1) % 7 + 1
+    return said + timedelta(days=ahead) if said < date.max - timedelta(days=7) else None
 
 
-def _dated(low: str, said: date) -> date | None:
-    if found := _ISO.search(low):
-        return _date(int(found[1]), int(found[2]), int(found[3]))
-    if found := _DAY_MONTH.search(low):
-        return _in_year(said, _MONTH_SHORT[found[2][:3]], int(found[1]), found[3])
-    if found := _MONTH_DAY.search(low):
-        return _in_year(said, _MONTH_SHORT[found[1][:3]], int(found[2]), found[3])
-    return None
-
-
-def _ordinal(low: str, said: date) -> date | None:
-    """ "On the 5th" is the next one to come."""
-    if not (found := _ORDINAL.search(low)):
-        return None
-    day = int(found[1])
-    year, month = (said.year, said.month) if day >= said.day else _month_after(said)
-    return _date(year, month, day)
-
-
-def _relative(low: str, said: date) -> date | None:
-    if not (found := _RELATIVE.search(low)):
-        return None
-    ahead = {"day after tomorrow": 2, "tomorrow": 1, "tmrw": 1, "tmr": 1}.get(found[1], 0)
-    return said + timedelta(days=ahead)
-
-
-def _ahead(low: str, said: date) -> date | None:
-    if found := _IN.search(low) or _FROM.search(low):
-        count = _NUMBERS.get(found[1]) or int(found[1])
-        return _later(said, count, found[2])
-    if found := _NEXT.search(low):
-        if found[1] == "week":
-            return said + timedelta(days=7 - said.weekday())
-        year, month = _month_after(said) if found[1] == "month" else (said.year + 1, 1)
-        return date(year, month, 1)
-    return None
-
-
-def _later(said: date, count: int, unit: str) -> date | None:
-    if unit in ("month", "year"):
-        months = said.month - 1 + count * (12 if unit == "year" else 1)
-        year, month = said.year + months // 12, months % 12 + 1
-        return _date(year, month, min(said.day, monthrange(year, month)[1]))
-    return said + timedelta(days=count * {"day": 1, "week": 7, "fortnight": 14}[unit])
-
-
-def _ending(low: str, said: date) -> date | None:
-    if not (found := _END.search(low)):
-        return None
-    unit = found[1]
-    if unit == "day":
-        return said
-    if unit == "week":
-        return said + timedelta(days=(4 - said.weekday()) % 7)
-    if unit == "year":
-        return date(said.year, 12, 31)
-    month = said.month if unit == "month" else _MONTH_SHORT[unit[:3]]
-    year = said.year + (month < said.month)
-    if "next month" in found[0]:
-        year, month = _month_after(said)
-    return date(year, month, monthrange(year, month)[1])
-
-
-def _weekday(low: str, said: date) -> date | None:
-    """A weekday is the next one to come; "next Friday" the one in the week after this."""
-    found = _NAMED.search(low) or _NAMED_SHORT.search(low)
-    if not found or ("start" not in low and _BEFORE.search(low, max(0, found.start() - 8), found.start())):
-        return None
-    ahead = (_DAY_SHORT[found[2][:3]] - said.weekday() - 1) % 7 + 1
-    if found[1] == "next " and ahead <= 6 - said.weekday():
-        ahead += 7
-    return said + timedelta(days=ahead)
-
-
-def _month_after(said: date) -> tuple[int, int]:
-    return (said.year + 1, 1) if said.month == 12 else (said.year, said.month + 1)
-
-
-def _in_year(said: date, month: int, day: int, year: str | None) -> date | None:
-    """A day without a year is the next to come, unless it has passed only lately."""
-    if year:
-        return _date(int(year), month, day)
-    found = _date(said.year, month, day)
-    if found and (said - found).days > 90:
-        return _date(said.year + 1, month, day)
-    return found
-
-
-def _date(year: int, month: int, day: int) -> date | None:
-    try:
-        return date(year, month, day)
-    except ValueError:
-        return None
+def _day(named: Dated, said: date) -> date | None:
+    """Give the one day of a phrase; None of one as wide as "in May", which names no day."""
+    if named.first == named.last:
+        return named.first
+    if _AT_THE_END.match(named.phrase):
+        # The week ends with its work.
+        return named.last - timedelta(days=2) if "week" in named.phrase.lower() else named.last
+    if (named.last - named.first).days <= 7 and not named.relative:
+        return named.first
+    if named.relative and _AHEAD.match(named.phrase):
+        return named.first + (named.last - named.first) / 2
+    return max(named.first, said) if named.relative and _AT_THE_BEGINNING.match(named.phrase) else None

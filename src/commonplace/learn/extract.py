@@ -10,8 +10,12 @@ from commonplace.learn.types import Finding, Utterance
 
 def extract(messages: Sequence[Utterance]) -> list[list[Finding]]:
     """Give the findings of each message; earlier messages only help to understand later ones."""
-    reader = Reader()
-    return [reader.read(message) for message in messages]
+    reader = Reader(present=frozenset(each.speaker.lower() for each in messages if each.speaker))
+    drafts = [reader.read(message) for message in messages]
+    return [
+        [draft.finding(message.said_at) for draft in each if not draft.withdrawn]
+        for message, each in zip(messages, drafts, strict=True)
+    ]
 
 
 class Rules:

@@ -15,6 +15,7 @@ _SPEAKER = frozenset("i my me mine myself".split())
 _GROUP = frozenset("we our us ours ourselves let's lets".split())
 _NOBODY = frozenset("the this that these those my our your a an no some every all it".split())
 _OTHERS = frozenset("client customer boss editor landlord teacher reviewer board team cat dog kids baby".split())
+_THEIRS = frozenset("his her their its".split())
 _INTRODUCED = re.compile(r"(?:when|whenever|if|since|because|as|after|before|while|once|for|in|on)\b[^,]*,")
 _NAMED = compiled(
     r"""([A-ZÀ-Þ][\w-]+)(?:_(?:[a-z]+ly|really|also|always|never|doesn't|does_not|just))?_(?:\w+s|hated?|prefers?
@@ -41,11 +42,31 @@ def owner(clause: Clause, kind: Kind, who: Who) -> str | None:
             return who.name
         if head in _GROUP or word in _GROUP:
             return TEAM
-    if clause.first.partition("'")[0] in words.KIN:
-        return who.name
-    if len(clause.words) > 1 and clause.words[0] == "the" and kind == "preference" and clause.words[1] in _OTHERS:
+    return _subject(clause, who) or _decider(clause, kind, who) or _liker(clause, kind, who)
+
+
+def _subject(clause: Clause, who: Who) -> str | None:
+    """Give who does it, if that is somebody who takes part; kin are their speaker's."""
+    for word in clause.words[:2]:
+        if word in who.present:
+            return word
+    return who.name if clause.first.partition("'")[0] in words.KIN else None
+
+
+def _decider(clause: Clause, kind: Kind, who: Who) -> str | None:
+    if kind != "decision":
+        return None
+    if clause.first in ("agreed", "settled", "decided"):
+        return TEAM
+    return who.name if clause.first in ("no", "not") else None
+
+
+def _liker(clause: Clause, kind: Kind, who: Who) -> str | None:
+    if kind != "preference":
+        return None
+    if clause.words[:1] == ("the",) and len(clause.words) > 1 and clause.words[1] in _OTHERS:
         return clause.words[1]
-    if kind == "preference":
-        found = _NAMED.match(clause.text)
-        return found[1] if found and found[1].lower() not in words.CALENDAR | _NOBODY else who.name
-    return None
+    if clause.first in _THEIRS and len(clause.words) > 1:
+        return clause.text.split()[1]
+    found = _NAMED.match(clause.text)
+    return found[1] if found and found[1].lower() not in words.CALENDAR | _NOBODY else who.name

@@ -54,6 +54,8 @@ class Who:
     """Sarah; or "the user" and "the assistant" for those without a name."""
     other: str | None = None
     """Whoever "you" is, if that is known."""
+    present: frozenset[str] = frozenset()
+    """The names of all who take part, in lower case."""
 
 
 def named(speaker: str | None, role: str) -> str:
@@ -125,7 +127,10 @@ class _Teller:
     def _subject(self, name: str, contracted: str, rest: list[str]) -> None:
         self.told.append(name)
         self._subjects.add(name)
-        self._agrees = not contracted and not _INVERTED.search("".join(self.told[-4:-1]))
+        before = "".join(self.told[-4:-1])
+        # "Dad and I are" stays as it is.
+        plural = len(self._subjects) == 1 and before.rstrip().endswith(" and")
+        self._agrees = not contracted and not plural and not _INVERTED.search(before)
         self._coordinates = False
         if contracted:
             had = contracted == "'d" and _PARTICIPLE.match("".join(rest).lstrip())

@@ -21,11 +21,23 @@ _THIRD = re.compile(r"(?:he|she)(?='s|'ll|'d|\s)", re.IGNORECASE)
 _THEY = re.compile(r"(?:they|it|these|those)(?='s|'re|'ll|\s)", re.IGNORECASE)
 _OPEN = compiled(
     r"""^(?:and_|so_|ok_|but_)*(?:which|what|where|when|who|how_(?:many|much|often|long|old))\b.*\b(?:should|shall
-        |prefer|rather|favou?rite|your|our|my|use|need|want|version|colou?r|size|name|target|go_with)\b.*\?\s*$""",
+        |prefer|rather|favou?rite|your|our|my|use|need|want|version|colou?r|size|name|target|go_with)\b.*\?\s*$
+        |^(?:and_|so_|ok_|but_)*(?:do_you_have_)?any_(?:\w+_)?(?:wish|prefer|request|dietary|allerg|requirement
+        |restriction)
+        .*\?\s*$|^[^?,.]{2,50}_or_[^?,.]{2,40}\?\s*$""",
     re.IGNORECASE,
 )
-_LIKING = re.compile(r"\b(?:rather|prefer|favou?rite|like|want|enjoy|feel)\b", re.IGNORECASE)
-_CHOOSING = re.compile(r"\b(?:should|shall|use|go with|pick|choose|target)\b", re.IGNORECASE)
+_LIKING = re.compile(r"\b(?:rather|prefer\w*|favou?rite|like|want|enjoy|feel|wish\w*|requests?)\b", re.IGNORECASE)
+_CHOOSING = re.compile(r"\b(?:should|shall|use|go with|pick|choose|target|or)\b", re.IGNORECASE)
+_EITHER = re.compile(r"\bor\b", re.IGNORECASE)
+_WORD = re.compile(r"\w+")
+_ASKS_FOR = compiled(
+    r"(?:and_|so_|ok_|but_|hey_)*(?:who|what|where|when|which)\b(?!_(?:do_you_think|if|about|a)\b)", re.IGNORECASE
+)
+_POINTS_BACK = re.compile(
+    r"(?:it|they|he|she)(?:'s|'re| is| are| was| were| runs| sits| lives)\s+(?!not sure|fine|ok|great)", re.I
+)
+_DEFINITE = re.compile(r"(?<=\s)[A-ZÀ-Þ]|\d|\b(?:in|at|on|under|behind|with|next to) (?:the|my|our|his|her|their) ")
 _NO_ANSWER = compiled(
     r"""(?:yes|no|nope|yeah|yep|maybe|dunno|idk|not|whatever|anything|nothing|none|you|it_depends|good|fine|ok|okay
         |sure|hm+|ha+|lol|me|the_same|all|both|either|neither|depends|same|why|here|there|let|i_|we_)\b""",
@@ -58,10 +70,24 @@ def is_open(question: str) -> bool:
     return bool(_OPEN.match(question))
 
 
-def is_answer(low: str) -> bool:
-    """Tell whether a few words answer such a question."""
+def is_answer(low: str, question: str) -> bool:
+    """Tell whether a few words answer such a question; wishes may take a few more."""
     found = low.split()
-    return 0 < len(found) <= 6 and not _NO_ANSWER.match(low) and not any(map(words.is_finite, found))
+    most = 15 if _LIKING.search(question) else 6
+    if _EITHER.search(question) and not set(found) & set(_WORD.findall(question.lower())):
+        return False
+    return 0 < len(found) <= most and not _NO_ANSWER.match(low) and not any(map(words.is_finite, found))
+
+
+def asks_for(question: str) -> bool:
+    """Tell whether a question asks who, what or where, so that "it's in the shed" is an answer."""
+    return bool(_ASKS_FOR.match(question))
+
+
+def points_back(text: str) -> bool:
+    """Tell whether a sentence only makes sense with the question before it, and is definite."""
+    found = _POINTS_BACK.match(text)
+    return bool(found) and bool(_DEFINITE.search(text, found.end())) and len(text.split()) <= 15  # type: ignore[union-attr]
 
 
 def answered(question: str) -> Kind:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from commonplace.learn.regex import compiled
 from commonplace.recall.pack import AVOID, HEADER
 
 LONGEST = 600
@@ -49,8 +50,9 @@ _SHORT = 12
 """A line of so few characters may be an answer: "20", "9:45 it is"."""
 _SYMBOLS = re.compile(r"[{}()\[\];=<>|\\$&^~]")
 _END = re.compile(r"""(?:[.!?]+["”’')\]]*|…)(?=\s)|[!?]+(?=[A-Z])""")
-_ABBREVIATED = re.compile(
-    r"(?:\b(?:e\.g|i\.e|vs|cf|mr|mrs|ms|dr|prof|st|no|approx|dept|est|inc|ltd|jr|sr|fig|a\.m|p\.m)|(?:^|\s)(?-i:[A-Z]))\.$",
+_ABBREVIATED = compiled(
+    r"""(?:\b(?:e\.g|i\.e|vs|cf|mr|mrs|ms|dr|prof|st|no|approx|dept|est|inc|ltd|jr|sr|fig|incl|excl|etc|ca|tel|ext|a\.m
+        |p\.m)|(?:^|\s)(?-i:[A-Z]))\.$""",
     re.IGNORECASE,
 )
 

@@ -27,13 +27,16 @@ _TABLE = {parts[0]: parts[1:] for each in _IRREGULAR.split("/") if (parts := eac
 _PAST = frozenset(form for base, forms in _TABLE.items() for form in forms[:1] if form != base)
 _PARTICIPLES = {forms[-1]: base for base, forms in _TABLE.items()}
 _ED_IS_BASE = frozenset(
-    "need feed speed proceed exceed succeed embed bleed breed shed wed seed weed heed bed shred sled".split()
+    """
+    need feed speed proceed exceed succeed embed bleed breed shed wed seed weed heed bed shred sled red hundred indeed
+    sacred naked wicked aged moped med ed unfed infrared
+    """.split()
 )
 # Doubled in British and American English alike, though the stress would forbid it or is hard to tell.
 _DOUBLED = frozenset(
     """
     flop jam skid rig lag hum dim shut
-    stop drop plan ship prefer opt skip commit submit admit permit refer occur control run set get put cut swap tag
+    stop drop plan ship prefer skip commit submit admit permit refer occur control run set get put cut swap tag
     map wrap strip trim log plug step scrap ban pin grep debug regret forget begin sit win hit split quit chat shop jog
     swim dig bet rob rub travel cancel label model format unplug rebut reset upset spin ditto hug mob nod jot beg slip
     zip rip snap flip clip tap dip sip grab bug unpin pop hop top stem slam

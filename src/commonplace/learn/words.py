@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from commonplace.learn import verbs
 
 _COMMON_VERBS = """
@@ -86,9 +88,35 @@ KIN = frozenset(
     neighbor nan gran grandmother grandfather
     """.split()
 )
+CHANGES = frozenset(
+    """
+    moved left joined died born married divorced retired graduated quit became changed renamed replaced closed opened
+    bought sold won started finished founded launched signed approved announced resigned promoted hired fired built
+    upgraded switched migrated expired adopted introduced extended raised rose doubled halved rotated inherited
+    transferred relocated renewed ended merged split grew
+    """.split()
+)
+"""Past events after which things are different from before."""
+
+FEELINGS = frozenset(
+    """
+    proud excited nervous scared thrilled upset angry mad exhausted jealous worried tired hungry bored sad happy glad
+    lonely furious shocked surprised amazed relieved embarrassed confused annoyed grumpy cranky sleepy delighted stoked
+    gutted devastated chuffed pumped cross moody miserable
+    """.split()
+)
+"""How somebody feels: over by tomorrow."""
+
 DAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
 MONTHS = frozenset("january february march april may june july august september october november december".split())
 CALENDAR = DAYS | MONTHS | {day + "s" for day in DAYS}
+
+
+def make_a_clause(found: Sequence[str]) -> bool:
+    """Tell whether words have a verb among them: in its base form only after "I" and its like."""
+    if found[:1] and found[0] in ("i", "we", "they", "you") and not VERBS.isdisjoint(found[1:4]):
+        return True
+    return any(map(is_finite, found[1:]))
 
 
 def is_finite(word: str) -> bool:

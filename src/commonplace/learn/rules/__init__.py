@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from commonplace.learn.clauses import Clause
+from commonplace.learn.reasons import main_part
 from commonplace.learn.rules.base import Rule
 from commonplace.learn.rules.decisions import DECISIONS
 from commonplace.learn.rules.failures import FAILURES
@@ -21,7 +22,10 @@ def asks_for_a_habit(low: str) -> bool:
 
 def first(clause: Clause) -> Rule | None:
     """Give the first rule that fits a clause; None when it is of no kind but perhaps a fact."""
+    main = main_part(clause.low)
     for rule in RULES:
-        if (rule.triggers is None or not rule.triggers.isdisjoint(clause.words)) and rule.fits(clause.low):
+        # What is always so in the reason for something does not make that a rule.
+        told = main if rule.kind == "pattern" and rule.name != "pattern.otherwise" else clause.low
+        if (rule.triggers is None or not rule.triggers.isdisjoint(clause.words)) and rule.fits(told):
             return rule
     return None

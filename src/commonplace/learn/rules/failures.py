@@ -59,7 +59,8 @@ FAILURES = (
         "failure.lost",
         "failure",
         0.7,
-        r"""\b(?:i|we)_(?:lost|wasted|wrecked|ruined|killed|burned|burnt|broke_(?:the|prod|production|staging|main)
+        r"""(?:\b(?:i|we)|^(?:i|we)_.*_and)_(?:lost|wasted|wrecked|ruined|killed|burned|burnt|broke_(?:the|prod
+        |production|staging|main)
             |deleted_the|bricked|fried|overcooked|overwatered|flooded)_(?!(?:track|weight|touch|my_(?:job|dad|mum|mom
             |voice|appetite)|interest|count)\b)\w+""",
         triggers="""
@@ -82,12 +83,19 @@ FAILURES = (
         0.75,
         r"""\b(?:took_(?:down|out)|brought_down|wiped(?:_out)?|nuked|knocked_out|locked_(?:us|me|everyone)_out
             |gave_no_\w+|gave_up_(?:on|after|because|when)|leaves?_(?:\w+_){1,3}behind|confuses|took_(?:\w+_){1,4}down
-            |by_(?:accident|mistake)|accidentally|overloaded|brought_(?:zero|no|nothing)|zero_(?:sign-ups|sales
+            |(?:brought|got|made|sold|won|earned)_(?:us_|in_)?(?:only|exactly|just|barely)_(?:one|two|three|\d+)
+            |(?:drops|loses|leaks|swallows|duplicates|corrupts)_(?:\w+_)?(?:jobs|data|messages|requests|packets|events
+            |rows|connections
+            |updates|errors|memory|mails?|files?)
+            |by_(?:accident|mistake)|bit_(?:us|me|them)\b|accidentally|overloaded|brought_(?:zero|no|nothing)
+            |zero_(?:sign-ups|sales
             |replies|results|effect|interest)|left_(?:us|me|him|her|them)_with|killed_(?:them|it|the|my|our|all)
             |locked_(?:the_\w+|up|everything)|silently|gave_(?:me|us|him|her)_(?:a_(?:rash|headache|migraine|stomach)
-            |hives|food_poisoning|nightmares)|was_a_(?:\w+_)?(?:mistake|disaster|failure|nightmare|mess|bust|flop
-            |dead_end|waste)|were_a_(?:disaster|mistake|nightmare)|a_dead_end|rolled_(?:\w+_)?back|had_to_(?:revert
-            |roll_back|redo|undo|restore|rollback|throw)|reverted|never_again|lesson_learned|made_(?:it|things
+            |hives|food_poisoning|nightmares)|was_a_(?:\w+_)?(?:mistake|disaster|failure|mess|bust|flop
+            |dead_end|waste|flop|fiasco)|(?:is|are)_an?_(?:write-off|total_loss|lost_cause|disaster|failure)
+            |were_a_(?:disaster|mistake|nightmare)|a_dead_end|rolled_(?:\w+_)?back|had_to_(?:revert
+            |roll_back|redo|undo|restore|rollback|throw)|reverted|never_again|never_\w+ing_(?:[\w']+_){1,5}again
+            |lesson_learned|made_(?:it|things
             |everything)_worse|went_(?:dark|down|badly|sideways|wrong|south|up_in_flames)|no_signal|ended_in
             |double[- ]charged|charged_double|can'?t_rely_on|cannot_rely_on|useless|unusable|died_(?:on|after|when
             |within|because)|it_died|shrank|got_(?:flagged|marked|blocked|rate-limited|throttled|sick|rejected|stuck
@@ -98,7 +106,8 @@ FAILURES = (
         "failure.mistake",
         "failure",
         0.7,
-        r"""\b(?:i|we)_(?:used|ordered|bought|picked|sent|took)_the_wrong_\w+|\bwas_(?:so_)?(?:painful|miserable
+        r"""\b(?:i|we)_(?:used|ordered|bought|picked|sent|took)_the_wrong_\w+|\b(?:with|to|at|on|in)_the_wrong_\w+
+        |\b(?:whole|all|entire)_[\w_]{2,30}_to_redo\b|\bwas_(?:so_)?(?:painful|miserable
             |hopeless)\b|\b(?:(?:the|my|our|a|big|one|biggest)_mistake_(?:i|we|was|is|here|made|of)|(?:i
             |we)_(?:made_(?:the|a)_(?:\w+_)?mistake|screwed_up|messed_up|botched|underestimated|overlooked
             |should_never_have|regret)|what_went_wrong|lessons?_learned|went_to_waste|was_(?:for_nothing|in_vain
@@ -106,7 +115,8 @@ FAILURES = (
             |effect|difference))\b""",
         triggers="""
             mistake screwed messed botched underestimated overlooked should regret wrong lesson lessons waste
-            nothing vain pointless wasted avail luck success effect improvement difference
+            nothing redo painful miserable hopeless vain pointless wasted avail luck success effect improvement
+            difference
         """,
     ),
     rule(
@@ -116,8 +126,9 @@ FAILURES = (
         r"""\b(?:(?:is|are|was|were)_(?:too_|so_|very_)?(?:flaky|unreliable|unstable|brittle)|kills?_(?:it|them|the|my
             |our)|(?:kept|keeps)_(?:\w+_)?(?:failing|collapsing|dying|crashing|dropping|evicting|timing|losing
             |breaking|disconnecting|overwriting|falling|rejecting|hanging|restarting|leaking|jamming|slipping|getting
-            |throwing)|(?:was|were|is|are|got|proved|came_out|turned_out)_(?:far_|way_|much_|just_|still_
-            |simply_)?too_\w+|wouldn't_(?:start|compile|boot|load|open|build|stick|dry|connect|run|hold|work|install
+            |throwing)|(?:got|proved|came_out|turned_out|ended_up)_(?:far_|way_|much_|just_|still_|simply_)?too_\w+
+            |(?:was|were|is|are)_(?:far_|way_|much_|just_|simply_)?too_\w+_(?:for|to)_\w+|wouldn't_(?:start|compile
+            |boot|load|open|build|stick|dry|connect|run|hold|work|install
             |close)|ruined|overwrote|deleted_(?:prod|the_prod)|missed_the_deadline|oom(?:ed|-killed)?|segfault\w*
             |exceeded_the|got_(?:corrupted|lost|stolen|damaged|soaked|cancelled)|caused_(?:a|an|the|two|three|\d|data
             |dupl\w+|dead\w+)|led_to_(?:a|an|data|dupl\w+)|resulted_in)\b""",
@@ -136,6 +147,16 @@ FAILURES = (
         unless=r"\b(?:if|when|whenever|unless|before|might|could|would|may)_[^,]*\b(?:fail|break|crash|hang)\b",
     ),
     rule(
+        "failure.could_not",
+        "failure",
+        0.65,
+        r"""\b(?:couldn't|could_not|can't|cannot|didn't_manage_to|failed_to|unable_to|not_able_to
+        |gave_up_trying_to)_(?:get|make)_
+            (?:[\w'-]+_){1,8}(?:to_work|working|running|to_(?:run|compile|start|connect|load|open|build|stick|behave
+            |pass)|work)\b""",
+        triggers="get make",
+    ),
+    rule(
         "failure.did_not",
         "failure",
         0.6,
@@ -143,7 +164,8 @@ FAILURES = (
             |could_not|failed_to|refused_to|never)_(?!(?:know|say|see|tell|want|ask|reply|answer|happen|mention|mean
             |care|think|like|eats?|drinks?|changes?|forget|miss|the)\b)\w+""",
         triggers="didn't didnt did couldn't could failed refused never",
-        unless=r"""^(?:never|always|why|if|when|please|don't|in_our|in_my)\b|\bmust_never|\bshould_never|\bnever_(?:use|put
+        unless=r"""^(?:never|always|why|if|when|please|don't|in_our|in_my)\b|\bmust_never|\bshould_never
+        |\bnever_(?:use|put
             |do|push|merge|commit|deploy|call|go|has|have|been|on|in|before|after|more|ever|\w+s_)\b|didn't_need""",
     ),
     rule(

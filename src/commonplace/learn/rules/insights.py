@@ -17,7 +17,9 @@ EFFECTS = (
         "failure",
         0.65,
         rf"{_EFFECT}(?:\w{{2,}}ed|broke|made|left|cost|took|gave|lost|led|kills?|breaks?|causes?|leads_to)_\w+",
-        unless=r"""^(?:thing|something|nothing|anything|everything|morning|evening|king|spring|string|being|wedding|meeting
+        unless=r"""^(?:starting|beginning|coming|moving_on|going_forward|thing|something|nothing|anything|everything
+        |morning|evening|king|spring|string|being|wedding
+        |meeting
             |building|training|during|according|following|including|regarding|feeling|beijing|offering|opening|ceiling
             |housing|clothing|planning_permission)_|\b(?:decided|agreed|moved|need(?:ed)?|used|called|based|opened
             |started|scheduled)_""",
@@ -31,8 +33,8 @@ INSIGHTS = (
         0.7,
         r"""\b(?:i|we)(?:'ve|_have|_finally|_just)?_(?:learn(?:ed|t)|reali[sz]ed|discovered|figured_out|found_out
             |noticed|concluded|came_to_understand)\b(?!_(?:to_(?:play|drive|cook|speak)|my|your|a_(?:typo|bug)))
-            |\b(?:it_)?turns_out\b|\bturned_out_that\b|\b(?:lesson|takeaway|key_insight|insight|learning|finding|moral
-            |upshot|conclusion|bottom_line)s?(?:_(?:learned|learnt|here|is|from_[\w_]+))?[:,]|\bthe_(?:lesson|takeaway
+            |\bturned_out_that\b|(?:^|\b(?:the|one|my|our|key|main|big|important)_)(?:lesson|takeaway|key_insight
+            |insight|learning|finding|moral)s?(?:_(?:learned|learnt|here|is|from_[\w_]+))?[:,]|\bthe_(?:lesson|takeaway
             |key|secret|moral)_(?:is|was)\b|\bwhat_(?:helped|worked|fixed_it|solved_it|did_it)\b
             |^interesting(?:ly)?[:,]|\blooking_back\b|\bin_hindsight\b""",
         triggers="""

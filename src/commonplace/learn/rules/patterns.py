@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from commonplace.learn.rules.base import rule
+from commonplace.learn.words import VERBS
 
 _INTRO = r"""^(?:(?:and|but|so|also|please|pls|just|ok|okay|then|rule|rules|reminder|convention|policy|note|tip|nit|team
     |everyone|folks|guys|again|next_time|in_future|from_now_on|going_forward)[,:]?_|(?:in|on|for|with|when|whenever|if
@@ -14,7 +15,30 @@ _COMMANDS = r"""
     |freeze|separate|import|prefer|give|read|turn|take|bring|wait|rotate|encrypt|escape|quote|sort|round|update|bump
     |copy|warm|proof|preheat|cite|sign|lock|invite|water|feed|double-check)"""
 
+DESCRIPTIVE = (
+    "pattern.required",
+    "pattern.every",
+    "pattern.no_without",
+    "pattern.when",
+    "pattern.tendency",
+    "pattern.norm",
+)
+"""Patterns that say how things are, and not what somebody should do."""
+
+_DO = "|".join(sorted(VERBS - {"let", "wait", "call", "tell", "see"}))
+
 STANDING = (
+    rule(
+        "pattern.when_do",
+        "pattern",
+        0.65,
+        rf"""^(?:before|when|whenever|after|if|once)_(?!(?:i|it|possible)\b)[^,]{{3,60}},_(?:please_|always_|just_
+        |first_
+        |then_)?(?:{_DO})_
+            (?:the|a|an|it|them|every|all|each|your|in|on|with|to|for|[\w-]+s?)\b""",
+        triggers="before when whenever after if once",
+        unless=r"\b(?:let_me|i|i'm|i'll|we|me|today|tomorrow|tonight|now)\b",
+    ),
     rule(
         "decision.from_now_on",
         "decision",
@@ -25,12 +49,21 @@ STANDING = (
         triggers="instead rather place longer",
     ),
     rule(
+        "decision.henceforth",
+        "decision",
+        0.7,
+        r"\b(?:from_(?:now|here)_on|going_forward|from_today|as_of_(?:now|today)|from_this_point|henceforth)\b",
+        triggers="from going as henceforth",
+        unless=r"\b(?:always|never|don't|do_not|please|pls|every|no)\b|maybe",
+    ),
+    rule(
         "pattern.from_now_on",
         "pattern",
         0.7,
         r"""\b(?:from_(?:now|here)_on|going_forward|from_today|as_of_(?:now|today)|in_(?:the_)?future|from_this_point
-            |henceforth|next_time|every_time|each_time|whenever)\b""",
-        triggers="from going as in henceforth next every each whenever",
+            |henceforth|next_time|every_time|each_time|whenever|the_(?:second|third|\w+th)_time_(?:the|my|our
+            |this))\b""",
+        triggers="from going as in henceforth next every each whenever time",
         unless=r"""^(?:i|we)_(?:hope|will_be)|see_you|next_time_(?:i|we|you)_(?:see|meet|come)|in_(?:the_)?future_(?:i
             |we)_(?:hope|may)|maybe""",
     ),
@@ -43,7 +76,8 @@ PATTERNS = (
         "pattern",
         0.7,
         _INTRO
-        + r"""(?:always|never|only|avoid|don'?t_ever|do_not_ever|make_sure_(?:to_)?(?:always_)?
+        + r"""(?:always|never|only|avoid|don'?t_ever|do_not_ever|make_sure(?:_to(?:_always)?|_(?:that_)?(?:every|all
+        |each|no)\w*)
             |remember_to_always)_(?:\w+_)?[\w`]+""",
         triggers="always never only avoid don't dont ever sure",
         unless=r"""
@@ -116,6 +150,18 @@ PATTERNS = (
         triggers="every each all go live start end get stay belong come need have must are",
     ),
     rule(
+        "pattern.norm",
+        "pattern",
+        0.6,
+        r"""^(?!(?:my|our|the|his|her|their|these|those|some|two|three|half|most|many|few|all|both|things|tickets
+        |flights)_)
+            (?:[a-z][\w-]*_){0,3}[a-z][\w-]*[^s\W]s_are_(?:\w+ly_|only_)?(?:written|kept|done|sent|made|put|given|held
+            |taken|paid|run
+            |\w+ed)_(?:in|by|with|on|at|to|as|from|before|after|for|like|only|under)_\w+""",
+        triggers="are",
+        unless=r"\d|\b(?:today|tomorrow|yesterday|now|already|interested|tired|finished|excited|supposed)\b",
+    ),
+    rule(
         "pattern.asked",
         "pattern",
         0.65,
@@ -129,7 +175,8 @@ PATTERNS = (
         "pattern",
         0.65,
         _INTRO
-        + rf"""{_COMMANDS}_(?:all|every|each|any)_\w+|^(?:before|when|whenever|after|if|once)_[^,]{{3,60}},_(?:please_
+        + rf"""{_COMMANDS}_(?:all|every|each|any)_\w+|^(?:before|after)_(?:each|every|any)_[\w'-]+,?_{_COMMANDS}_\w+
+        |^(?:before|when|whenever|after|if|once)_[^,]{{3,60}},_(?:please_
             |always_|just_|first_)?{_COMMANDS}_\w+|^(?:before|when|whenever|after|once)_[^,]{{3,60}},_(?:please_
             |always_|just_|first_)?(?:cover|stop|remove|drain|press|hold|switch|tell|rinse|dry|cool|save|sync|pull
             |push|flush|disable|enable|regenerate|migrate|notify|email|write)_\w+""",
@@ -139,7 +186,7 @@ PATTERNS = (
         "pattern.custom",
         "pattern",
         0.65,
-        r"""\b(?:we|our_(?:team|company|group|family|lab|school|\w+)|everyone|everybody|the_team|people_here
+        r"""\b(?:we|our_(?:team|company|group|family|lab|school|class|club|crew)|everyone|everybody|the_team|people_here
             |all_of_us)_(?:should_)?(?:always|never|only|usually|normally|don't|do_not|generally|typically)_\w+(?=_\w)
             |\b(?:as_a_rule|by_convention|house_(?:style|rule)|rule_of_thumb|our_(?:convention|policy|rule|standard
             |practice|style_guide)|the_(?:convention|rule|policy|standard)_(?:is|here|says|for)|that's_policy|(?:is
@@ -164,10 +211,34 @@ PATTERNS = (
         unless=r"\byou_(?:keep|always|still)\b|got_rejected_(?:from|by_(?:a|the)_(?:university|college|bank))",
     ),
     rule(
+        "pattern.when",
+        "pattern",
+        0.6,
+        r"""^(?:when|whenever|if|once|as_soon_as|after)_(?!(?:you_(?:want|like|need|have|get)|i|it's|that
+        |possible)\b)[^,]{3,80},_
+            (?:the|our|my|a|an|it|they|we|he|she|his|her|their|all|every|[\w-]+s)_\w+""",
+        triggers="when whenever if once as after",
+        unless=r"""\b(?:will|'ll|would|could|might|should|let|please|was|were|had|did|\w+ed)\b|'(?:ll|d)\b|\blet's\b
+            |\b(?:came|went|got|took|said|told|found|broke|saw|made)\b""",
+    ),
+    rule(
+        "pattern.tendency",
+        "pattern",
+        0.6,
+        r"""^(?!(?:i|you|it|that|this|there|what|who|and|but|they_say|mostly|rarely|often|usually|always
+        |never)\b)[\w'-]+_(?:[\w'-]+,?_){0,14}?(?:almost_
+        |nearly_)?(?:always|never|usually
+            |often|mostly|rarely|seldom|tends?_to)_(?!(?:been|be|in|the|a|an|on|at|with|from|to|for|of|by|said|had
+            |good|great)\b)\w+""",
+        triggers="always never usually often mostly rarely seldom tend tends",
+        unless=r"\b(?:would|could|might|may|should|if|never_mind|never_again|people|you)\b|\bnever_\w+ed\b",
+    ),
+    rule(
         "pattern.works",
         "pattern",
         0.65,
-        r"""\b(?:works?|worked)_(?:really_|much_|very_|so_|far_|quite_|a_lot_)?(?:well|great|best|better|wonders
+        r"""^what_works_|\b(?:works?|worked)_(?:really_|much_|very_|so_|far_|quite_|a_lot_)?(?:well|great|best|better
+        |wonders
             |like_a_charm|perfectly|fine_(?:if|when|with)|every_time|reliably|beautifully)\b|\b(?:did
             |does)_the_trick\b|\bthe_trick_(?:is|was)\b|\b(?:the_)?(?:best|right|safest|easiest|only|fastest|simplest
             |proper|correct|recommended)_way_(?:to|of|is)\b|\bis_the_way_to_go\b|\b(?:saved|saves)_(?:us
@@ -181,10 +252,16 @@ PATTERNS = (
         "pattern",
         0.65,
         _INTRO
-        + rf"""{_COMMANDS}_[^?]*(?:\botherwise\b|\bor_else\b|\binstead_of\b|\brather_than\b|,_not_|,_never_
+        + rf"""(?:{_DO})_(?:the|a|an|your|all|every|each|to|it|them|any|new|[\w-]+s)_[^?]*(?:\botherwise\b|\bor_else\b
+        |,_or_\w+|\bwithin_)
+            |{_COMMANDS}_[^?]*(?:\botherwise\b|\bor_else\b|\binstead_of\b|\brather_than\b|,_not_|,_never_
             |\bbefore_(?:you|merging|committing|deploying|pushing|every|each|any)\b|\bevery_time\b|\bby_default\b
             |\bfrom_now_on\b|\bgoing_forward\b|\bin_future\b|\bwhenever\b|\bas_always\b|\bnext_time\b|\bmax\b|\bonly\b
             |\bat_the_edge\b)""",
+        triggers="""
+            otherwise or else instead rather not never before every default on forward future whenever always next max
+            only edge within
+        """,
         unless=r"^(?:let_me|do_you|do_i|go_ahead|make_a|write_(?:a|me))",
     ),
     rule(
@@ -192,7 +269,9 @@ PATTERNS = (
         "pattern",
         0.65,
         r"""^(?:and_|also_|so_|but_)?no_[\w`/-]+(?:_[\w`/'-]+){0,6}_(?:without|before|after|on|in|unless|until|to|for
-            |from|outside|during|at|over|under|except)\b|\bnobody_\w+|\bno_one_\w+s_|\b\d+[\w_-]*_max\b
+            |from|outside|during|at|over|under|except)\b|\bnobody_(?:\w+s|may_\w+|can_\w+|should_\w+|must_\w+)(?:_\w+
+            |$|[.!])|\bno_one_\w+s_
+            |\b\d+[\w_-]*_max\b
             |^(?!(?:\w+_){1,2}(?:is|are|was|\w+'s)_)(?:[\w-]+_){1,3}only\b(?:[,.]|$)|:_[\w-]+_only\b
             |^[\w'_-]{2,30}:_(?:no|only|always|never|one|max|at_most|at_least|two|all|every|keep|use)_\w+
             |\b(?:naming_)?convention_for\b""",
