@@ -13,7 +13,6 @@ from commonplace.guard.secrets import redact
 from commonplace.recall.pack import AVOID, HEADER
 from tests.guard.samples import Sample, samples, sayings
 
-
 LONG_ENOUGH = 8
 """Shorter ones stand in numbers and vectors by chance."""
 

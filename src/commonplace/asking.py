@@ -164,7 +164,8 @@ def closer(asked: Asked, found: Found, judgement: rank.Judgement, embedder: Embe
     evidence = judgement.evidence[found.positions] + spoken
     evidence += closely.moments(asked.question, told) + closely.ages(told, judgement.words[found.positions])
     # Engines differ in the last digits: what is as good as equal goes by age, so that all look at the same ones.
-    best = np.lexsort(([each.seq for each in told], -np.round(evidence, 3)))[:_CLOSEST]
+    seqs = np.array([each.seq for each in told], np.int64)
+    best = np.lexsort((seqs, -np.round(evidence, 3)))[:_CLOSEST]
     texts = [memories.text_of(found.rows[i]) for i in best.tolist()]
     evidence += closely.shapeless(asked.question)
     evidence[best] += closely.shape(asked.question, texts)

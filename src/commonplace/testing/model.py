@@ -159,7 +159,8 @@ class Space:
             {
                 "id": id, "version": 1, "text": draft.content, "mime": TEXT, "kind": draft.kind,
                 "tags": tuple(draft.tags), "metadata": draft.metadata, "importance": draft.importance,
-                "origin": draft.origin, "source": draft.source, "said_at": draft.said_at, "superseded_by": None, **asdict(draft.scope),
+                "origin": draft.origin, "source": draft.source, "said_at": draft.said_at, "superseded_by": None,
+                **asdict(draft.scope),
             }
         ]  # fmt: skip
 
