@@ -60,7 +60,12 @@ def _written(rows: Iterable[running.Row], path: Path | None) -> Iterator[running
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path, nargs="+", metavar="DATA")
-    parser.add_argument("--systems", type=_names, default=tuple(systems.SYSTEMS), help=",".join(systems.SYSTEMS))
+    parser.add_argument(
+        "--systems",
+        type=_names,
+        default=tuple(name for name in systems.SYSTEMS if name != "reconciling"),
+        help=",".join(systems.SYSTEMS),
+    )
     parser.add_argument("--sets", type=lambda text: text.split(","), default=(), help="such as locomo,longmemeval mix")
     parser.add_argument("--embedder", help="as for commonplace.open; the peers use it too")
     parser.add_argument("--reranker", help="as for commonplace.open; the peers have none")

@@ -106,7 +106,14 @@ class Commonplace:
     def fill(self, case: Case) -> None:
         self.here = self.book.in_space(f"{case.set} {case.name}")
         for start in range(0, len(case.units), CHUNK):
-            self.here.remember([draft(unit) for unit in case.units[start : start + CHUNK]])
+            self.write(case.units[start : start + CHUNK])
+
+    def write(self, units: Sequence[Unit]) -> None:
+        self.here.remember([draft(unit) for unit in units])
+
+    def shown(self, answer: commonplace.Recall) -> list[str]:
+        """The units that an answer shows."""
+        return [hit.memory.id for hit in answer.hits]
 
     def ask(self, text: str) -> Answer:
         self.reading.forget()
@@ -115,13 +122,14 @@ class Commonplace:
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
         everything = self.here.recall(text, k=DEEP, max_tokens=None, threshold=0)
         return Answer(
-            ids=_ids(everything),
+            ids=self.shown(everything),
             score=everything.hits[0].score if everything.hits else -math.inf,
             within={
-                budget: _ids(self.here.recall(text, k=DEEP, max_tokens=budget, threshold=0)) for budget in self.budgets
+                budget: self.shown(self.here.recall(text, k=DEEP, max_tokens=budget, threshold=0))
+                for budget in self.budgets
             },
-            uncut=_ids(self.here.recall(text, max_tokens=None, threshold=0)),
-            kept=_ids(self.here.recall(text, max_tokens=None)),
+            uncut=self.shown(self.here.recall(text, max_tokens=None, threshold=0)),
+            kept=self.shown(self.here.recall(text, max_tokens=None)),
             tokens=usual.tokens,
             wall=wall,
             cpu=cpu,
@@ -130,6 +138,22 @@ class Commonplace:
     def close(self) -> None:
         self.book.close()
         shutil.rmtree(self.folder)
+
+
+class Reconciling(Commonplace):
+    """The product when each memory is reconciled with what is known: what is said again stands for both."""
+
+    def fill(self, case: Case) -> None:
+        self.stands: dict[str, list[str]] = {}
+        super().fill(case)
+
+    def write(self, units: Sequence[Unit]) -> None:
+        made = self.here.remember([draft(unit) for unit in units], reconcile=True)
+        for unit, memory in zip(units, made, strict=True):
+            self.stands.setdefault(memory.id, []).append(unit.id)
+
+    def shown(self, answer: commonplace.Recall) -> list[str]:
+        return [unit for hit in answer.hits for unit in self.stands[hit.memory.id]]
 
 
 def draft(unit: Unit) -> commonplace.Draft:
@@ -142,10 +166,6 @@ def draft(unit: Unit) -> commonplace.Draft:
         said_at=unit.said_at,
         id=unit.id,
     )
-
-
-def _ids(answer: commonplace.Recall) -> list[str]:
-    return [hit.memory.id for hit in answer.hits]
 
 
 class Ranker:
@@ -348,6 +368,7 @@ def stems(text: str) -> list[str]:
 
 SYSTEMS: dict[str, tuple[type[Any], str | None]] = {
     "commonplace": (Commonplace, None),
+    "reconciling": (Reconciling, None),
     "BM25": (Words, None),
     "vectors": (Meaning, None),
     "RRF": (Fused, None),
@@ -365,7 +386,7 @@ def present(name: str) -> bool:
 
 def make(name: str, embedder: str | None, budgets: Sequence[int], reading: Reading) -> System:
     """A system with nothing in it; only the product reads twice."""
-    if name == "commonplace":
-        return Commonplace(embedder, budgets, reading)
+    if name in ("commonplace", "reconciling"):
+        return SYSTEMS[name][0](embedder, budgets, reading)  # type: ignore[no-any-return]
     system: System = SYSTEMS[name][0](embedder, budgets)
     return system

@@ -276,7 +276,7 @@ def _drafts(found: _Found, scope: Scope, tags: Sequence[str]) -> Iterator[Draft]
     yield draft
     if finding.kind == "decision":
         for rejected in finding.rejected:
-            yield replace(draft, content=f"{rejected} was rejected: {finding.text}", kind="failure")
+            yield replace(draft, content=f"{rejected}{reconciling.REJECTED}{finding.text}", kind="failure")
 
 
 def _learned_from(found: _Found, record: Record) -> Link:
@@ -305,18 +305,22 @@ def _still_said(tx: Tx, space: int, planned: reconciling.Plan) -> reconciling.Pl
 
 def _meant(core: Core, space: int, asked: _Found) -> list[str]:
     """What somebody said about a subject, who now wants it forgotten."""
-    rows = reconciling.about(core, space, asked.finding.text)
-    return [memories.id_of(row) for row in rows if memories.source_of(row) == _speaker(asked)]
+    return _theirs(asked, reconciling.about(core, space, asked.finding.text))
 
 
 def _just_said(asked: _Found, settled: Sequence[Settled]) -> list[str]:
     """What was said about it in the same breath, which no search can know yet."""
+    return _theirs(asked, [each.row for each in settled if each.row is not None])
+
+
+def _theirs(asked: _Found, rows: Sequence[Row]) -> list[str]:
+    """Those that the speaker said, and whose own words are mostly the subject's: what stands around it is not meant."""
     subject = set(analyze.query_terms(asked.finding.text))
-    rows = [each.row for each in settled if each.row is not None]
     return [
         memories.id_of(row)
         for row in rows
-        if memories.source_of(row) == _speaker(asked) and subject & set(analyze.query_terms(memories.text_of(row)))
+        if memories.source_of(row) == _speaker(asked)
+        and 2 * len(subject & set(analyze.query_terms(memories.text_of(row)))) > len(subject)
     ]
 
 

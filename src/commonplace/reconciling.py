@@ -34,6 +34,8 @@ _RIVALS = 16
 _DEPTH = 30
 _LINKED = 3
 """Links to memories that a new one only adds to: the closest say enough."""
+REJECTED = " was rejected: "
+"""Between what was decided against and the decision."""
 _FIRST_PERSON = re.compile(r"\b(?:I|I'm|my|mine)\b")
 _COMPARED = tuple(kind for kind in KINDS if kind != "message")
 
@@ -214,9 +216,21 @@ class _Desk:
             reason = each.relation.reason
             memories.close(self.tx, self.space, each.known.id, by=record, reason=reason, now=self.now)
             del self.known[each.known.id]
+            self._take_back_rejections(record, memories.text_of(each.known.row), reason)
         self._keep([row])
         self.recent.add(record.id)
         return Settled(row=row, links=tuple(self._link(record.id, "supersedes", each) for each in rivals))
+
+    def _take_back_rejections(self, record: Record, reversed_text: str, reason: str) -> None:
+        """Close what a reversed decision had rejected, if the new one is for it: advice against it would mislead."""
+        again: object = json.loads(record.metadata).get("rejected")
+        for known in list(self.known.values()):
+            rejected, found, decision = memories.text_of(known.row).partition(REJECTED)
+            if not found or decision != reversed_text or (isinstance(again, list) and rejected in again):
+                continue
+            if rejected.casefold() in record.text.casefold():
+                memories.close(self.tx, self.space, known.id, by=record, reason=reason, now=self.now)
+                del self.known[known.id]
 
     def _repeat(self, arrival: Arrival, same: _Compared) -> Settled:
         """Count an arrival as a repetition of what is known, in the better words of the two."""

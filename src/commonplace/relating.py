@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from commonplace.asking import Related
 from commonplace.store import links, memories
 from commonplace.store.base import Tx
-from commonplace.values import Link
+from commonplace.values import Link, Memory
 
 _MOST = 0.6
 """A message that was learned from to this extent says little else."""
@@ -25,8 +25,13 @@ def related(tx: Tx, space: int, said: Sequence[str], decided: Sequence[str]) -> 
         outdated=frozenset(link.other for link in past),
         over=frozenset(link.other for link in past if _share(link) > _MOST),
         retold={link.other: link.id for link in learned if link.id in standing and _share(link) > _MOST},
-        reversed=[(by, there[id]) for id, by in before.items() if id in there and id not in standing],
+        reversed=[(by, there[id]) for id, by in before.items() if id in there and _reversed(there[id])],
     )
+
+
+def _reversed(memory: Memory) -> bool:
+    """Whether it was decided so once; what was advised against and no longer is needs no second warning."""
+    return memory.valid_to is not None and memory.kind != "failure"
 
 
 def _share(link: Link) -> float:

@@ -86,6 +86,8 @@ def _learn(args: Namespace, console: Console) -> int:
         console.result(learned, table(_LEARNED, rows, limit=columns()) if rows else "Nothing was learned.")
     if not console.json:
         console.remark(f"{plural(len(rows), 'memory', 'memories')} from {kept}")
+        if withdrawn := [link.other for link in learned.links if link.relation == "withdraws"]:
+            console.remark(f"asked to forget, and withdrawn from recall: {', '.join(withdrawn)}")
     return 0
 
 

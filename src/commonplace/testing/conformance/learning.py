@@ -205,6 +205,13 @@ class LearningConformance(Harness):
         assert any("Flask" in hit.memory.text for hit in recall.avoid)
         assert recall.text.index("Avoid") < recall.text.rindex("Flask")
 
+    def test_what_is_chosen_after_all_is_no_longer_advised_against(self, book: Book) -> None:
+        book.learn([said("We chose Stripe over Adyen as the payment provider because of the docs.")], wait=True)
+        book.learn([said("We chose Adyen over Stripe as the payment provider because of fees.", day=9)], wait=True)
+        avoid = [hit.memory.text for hit in book.recall("which payment provider did we choose?").avoid]
+        assert [text for text in avoid if text.startswith("Stripe was rejected")]
+        assert not [text for text in avoid if text.startswith("Adyen was rejected")]
+
     # -- taking back -----------------------------------------------------------------------------
 
     def test_forgetting_a_message_forgets_what_was_learned_from_it_alone(self, book: Book) -> None:
@@ -244,6 +251,11 @@ class LearningConformance(Harness):
         text = book.recall("what is the cat called?", threshold=0).text
         assert "Tofu" in text
         assert "Miso" not in text
+
+    def test_what_was_said_beside_it_is_not_meant(self, book: Book) -> None:
+        book.learn([said("I prefer tea."), said("My daughter is called Mia.")], session="s", wait=True)
+        asked = book.learn([said("Forget what I said about tea.")], session="t", wait=True)
+        assert {book.get(link.other).text for link in asked.links} == {"I prefer tea.", "Sarah prefers tea"}
 
     def test_what_was_asked_to_be_forgotten_is_no_quarantine_and_comes_back_by_undo(self, book: Book) -> None:
         cat = one(book.learn([said("My cat is called Miso.")], wait=True))
