@@ -160,6 +160,32 @@ def test_a_job_whose_owner_died_is_taken_over_and_takes_effect_once(
     assert (facts(book), book.jobs()) == ([CAT], [])
 
 
+def test_a_job_that_kills_whoever_tries_it_is_dead_in_the_end(
+    opened: Callable[..., Book], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book = opened(Script())
+    book._core.wake = lambda: None  # type: ignore[method-assign]
+    book.learn([{"content": CAT}])
+    space = book._place.find()
+    for ahead in range(working.ATTEMPTS):
+        pass_time(monkeypatch, 1_000 * (ahead + 1))
+        assert book._store.write(lambda tx: jobs.claim(tx, space, "x", lease=1, attempts=working.ATTEMPTS), space)
+    pass_time(monkeypatch, 10_000)
+    assert book.work() == 0
+    assert [job.state for job in book.jobs()] == ["dead"]
+
+
+def test_an_error_whose_words_no_store_takes_is_kept_all_the_same(opened: Callable[..., Book]) -> None:
+    def broken() -> None:
+        raise Broken("\ud800 and \0")
+
+    book = opened(Script(broken))
+    with pytest.raises(Broken):
+        book.learn([{"content": CAT}], wait=True)
+    (job,) = book.jobs()
+    assert job.error is not None
+
+
 def test_what_is_forgotten_while_a_job_runs_is_not_learned(opened: Callable[..., Book]) -> None:
     def forget() -> None:
         opened().forget(kinds=["message"])

@@ -195,7 +195,8 @@ def assemble(request: Request, found: Found, judgement: rank.Judgement, relate: 
     `relate` looks up what is linked with the best of them.
     """
     best = _best(found, judgement, request)
-    related = Related() if request.selection.superseded else _related([found.rows[i] for i, _ in best], relate)
+    plain = not request.selection.superseded and request.selection.as_of is None
+    related = Related() if not plain else _related([found.rows[i] for i, _ in best], relate)
     factors = {i: _factors(found.rows[i], float(judgement.evidence[at]), found.uses, request) for i, at in best}
     scores = {
         i: weigh.score(float(judgement.relevance[at]), *factors[i])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from os import PathLike
@@ -334,10 +335,11 @@ class Book:
             judgement = rereading.reread(
                 request.query, found, judgement, self._core.reranker, budget=self._settings.rerank_budget
             )
-        return asking.assemble(request, found, judgement, partial(self._related, space))
+        return asking.assemble(request, found, judgement, partial(self._related, space, selection))
 
-    def _related(self, space: int, said: Sequence[str], decided: Sequence[str]) -> asking.Related:
-        return self._store.read(lambda tx: relating.related(tx, space, said, decided), space)
+    def _related(self, space: int, selection: Selection, said: Sequence[str], decided: Sequence[str]) -> asking.Related:
+        where = compile_where(self._store.dialect, space, replace(selection, superseded=True), now=times.now())
+        return self._store.read(lambda tx: relating.related(tx, space, said, decided, where), space)
 
     def _asked(self, request: asking.Request, space: int) -> asking.Asked:
         """The question as it is read here: names in it are speakers' if somebody of that name has spoken."""

@@ -118,7 +118,7 @@ def record(draft: Draft, made: Body, *, settings: Settings, now: int) -> Record:
         text=made.text,
         content=made.content,
         tags=tags,
-        metadata=checks.metadata(draft.metadata, limit=settings.max_text_bytes),
+        metadata=redacting.metadata(checks.metadata(draft.metadata, limit=settings.max_text_bytes), settings.redact),
         importance=checks.share(draft.importance, "importance"),
         scope=checks.scope(draft.scope),
         source=checks.optional_name(draft.source, "source"),
@@ -128,7 +128,7 @@ def record(draft: Draft, made: Body, *, settings: Settings, now: int) -> Record:
         expires_at=times.until(now, draft.ttl),
         vector=None,
         terms=trace.terms(made.text, tags, draft.source),
-        reason=None if draft.reason is None else checks.text(draft.reason, "reason", limit=10_000),
+        reason=redacting.optional(draft.reason and checks.text(draft.reason, "reason", limit=10_000), settings.redact),
         supersedes=_superseded(draft),
     )
 

@@ -102,14 +102,15 @@ def run(core: Core, space: int, job: Job, token: str) -> list[Settled] | None:
     arrivals = _arrivals(core, payload, [each for each in found if each.finding.act != "forget"])
     planned = reconciling.plan(core, space, arrivals)
     asked = [each for each in found if each.finding.act == "forget" and each.message.origin != "tool"]
-    unwanted = [(each, _meant(core, space, each)) for each in asked]
+    scope = Scope(user=payload["user"], agent=payload["agent"])
+    unwanted = [(each, _meant(core, space, each, scope)) for each in asked]
 
     def work(tx: Tx) -> list[Settled] | None:
         if not jobs.is_owned(tx, space, job.number, token):
             return None
         settled = reconciling.settle(tx, core, space, _still_said(tx, space, planned))
         for each, ids in unwanted:
-            settled += _withdraw(tx, space, each, [*ids, *_just_said(each, settled)])
+            settled += _withdraw(tx, space, each, [*ids, *_just_said(each, settled, scope)])
         jobs.finish(tx, space, job.number)
         return settled
 
@@ -303,23 +304,24 @@ def _still_said(tx: Tx, space: int, planned: reconciling.Plan) -> reconciling.Pl
     return replace(planned, arrivals=[planned.arrivals[at] for at in kept], rivals=[planned.rivals[at] for at in kept])
 
 
-def _meant(core: Core, space: int, asked: _Found) -> list[str]:
+def _meant(core: Core, space: int, asked: _Found, scope: Scope) -> list[str]:
     """What somebody said about a subject, who now wants it forgotten."""
-    return _theirs(asked, reconciling.about(core, space, asked.finding.text))
+    return _theirs(asked, reconciling.about(core, space, asked.finding.text), scope)
 
 
-def _just_said(asked: _Found, settled: Sequence[Settled]) -> list[str]:
+def _just_said(asked: _Found, settled: Sequence[Settled], scope: Scope) -> list[str]:
     """What was said about it in the same breath, which no search can know yet."""
-    return _theirs(asked, [each.row for each in settled if each.row is not None])
+    return _theirs(asked, [each.row for each in settled if each.row is not None], scope)
 
 
-def _theirs(asked: _Found, rows: Sequence[Row]) -> list[str]:
-    """Those that the speaker said, and whose own words are mostly the subject's: what stands around it is not meant."""
+def _theirs(asked: _Found, rows: Sequence[Row], scope: Scope) -> list[str]:
+    """Those of the same scope that the speaker said, if their own words are mostly the subject's."""
     subject = set(analyze.query_terms(asked.finding.text))
     return [
         memories.id_of(row)
         for row in rows
         if memories.source_of(row) == _speaker(asked)
+        and replace(memories.scope_of(row), session=None) == scope
         and 2 * len(subject & set(analyze.query_terms(memories.text_of(row)))) > len(subject)
     ]
 

@@ -82,8 +82,10 @@ def _chosen(tx: Tx, space: int, policy: Policy, half_lives: HalfLives, now: int)
     found = [(_vigour(row, half_lives, now), row) for row in memories.lives(tx, where)]
     going = {row[0] for vigour, row in found if _is_due(vigour, row, policy, now)}
     if policy.keep is not None:
-        staying = sorted(((vigour, row[2], row[0]) for vigour, row in found if row[0] not in going), reverse=True)
-        going |= {id for _, _, id in staying[policy.keep :]}
+        staying = sorted(
+            ((row[9], vigour, row[2], row[0]) for vigour, row in found if row[0] not in going), reverse=True
+        )
+        going |= {row[-1] for row in staying[policy.keep :]}
     return sorted(going)
 
 
@@ -94,7 +96,7 @@ def _is_due(vigour: float, row: Row, policy: Policy, now: int) -> bool:
 
 
 def _vigour(row: Row, half_lives: HalfLives, now: int) -> float:
-    _, kind, _, importance, used, ignored, wrong, confirmed, _ = row
+    _, kind, _, importance, used, ignored, wrong, confirmed, *_ = row
     strength = weigh.strength(importance, used=used, ignored=ignored, wrong=wrong, confirmed=confirmed)
     return weigh.freshness((now - _last(row)) / 1e6, half_lives[kind]) * strength
 

@@ -236,20 +236,25 @@ class _Desk:
         """Count an arrival as a repetition of what is known, in the better words of the two."""
         record, known = arrival.record, same.known
         row, before = known.row, memories.version_of(known.row)
-        if _says_more(record.text, memories.text_of(row)):
+        trusted = _trust(record.origin) >= _trust(memories.origin_of(row))
+        if trusted and _says_more(record.text, memories.text_of(row)):
             reworded = replace(
                 memories.record_of(self.tx, self.space, row), form=record.form, mime=record.mime, text=record.text,
                 content=record.content, vector=record.vector, terms=record.terms, reason="said again in more detail",
             )  # fmt: skip
             row = memories.revise(self.tx, self.space, row, reworded, action="revised", now=self.now)
             self._keep([row])
-        memories.feedback(self.tx, self.space, [known.id], "confirmed", now=self.now)
+        if trusted:
+            memories.feedback(self.tx, self.space, [known.id], "confirmed", now=self.now)
         source = arrival.links[0].other if arrival.links else new_id()
         again = replace(
             self._link(known.id, "repeats", same), other=source,
             detail={**_draft(record), "version": before if row is not known.row else None},
         )  # fmt: skip
-        made = [again, *(replace(link, id=known.id) for link in arrival.links)]
+        made = [again]
+        # What somebody stated outright hangs on no message: it would be forgotten with one that only repeats it.
+        if trusted and links.leading(self.tx, self.space, [known.id], "learned from"):
+            made += [replace(link, id=known.id) for link in arrival.links]
         links.put(self.tx, self.space, made)
         return Settled(row=row, links=tuple(made))
 

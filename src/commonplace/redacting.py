@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
 from commonplace.guard import personal, secrets
@@ -30,3 +31,15 @@ def json_value(value: Json, redact: Redact, name: str = "") -> Json:
     label = f"{name}: "
     named = text(label + value, redact)
     return named.removeprefix(label) if name and named.startswith(label) else text(value, redact)
+
+
+def metadata(encoded: str, redact: Redact) -> str:
+    """Metadata as JSON text, redacted."""
+    if redact == "nothing" or encoded == "{}":
+        return encoded
+    return json.dumps(json_value(json.loads(encoded), redact), ensure_ascii=False)
+
+
+def optional(value: str | None, redact: Redact) -> str | None:
+    """A text that may be missing."""
+    return None if value is None else text(value, redact)

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from commonplace.asking import Related
 from commonplace.store import links, memories
-from commonplace.store.base import Tx
+from commonplace.store.base import Tx, Where
 from commonplace.values import Link, Memory
 
 _MOST = 0.6
 """A message that was learned from to this extent says little else."""
 
 
-def related(tx: Tx, space: int, said: Sequence[str], decided: Sequence[str]) -> Related:
-    """Look up the links of messages and of decisions."""
+def related(tx: Tx, space: int, said: Sequence[str], decided: Sequence[str], where: Where) -> Related:
+    """Look up the links of messages and of decisions; what was reversed is only told where the request may see it."""
     learned = links.to(tx, space, said, "learned from") if said else []
     before = {link.other: link.id for link in links.leading(tx, space, decided, "supersedes")} if decided else {}
-    rows = memories.currents(tx, space, [*{link.id for link in learned}, *before]) if learned or before else []
+    rows = memories.currents(tx, space, list({link.id for link in learned})) if learned else []
     there = {memories.id_of(row): memories.decode(row) for row in rows}
     standing = {id for id, memory in there.items() if memory.valid_to is None}
     past = [link for link in learned if link.id in there and link.id not in standing]
@@ -25,8 +25,12 @@ def related(tx: Tx, space: int, said: Sequence[str], decided: Sequence[str]) -> 
         outdated=frozenset(link.other for link in past),
         over=frozenset(link.other for link in past if _share(link) > _MOST),
         retold={link.other: link.id for link in learned if link.id in standing and _share(link) > _MOST},
-        reversed=[(by, there[id]) for id, by in before.items() if id in there and _reversed(there[id])],
+        reversed=[(before[memory.id], memory) for memory in _seen(tx, where, before) if _reversed(memory)],
     )
+
+
+def _seen(tx: Tx, where: Where, before: Mapping[str, str]) -> list[Memory]:
+    return [memories.decode(row) for row in memories.some(tx, where, list(before))] if before else []
 
 
 def _reversed(memory: Memory) -> bool:

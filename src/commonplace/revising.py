@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from types import EllipsisType
 
-from commonplace import checks, drafts, times
+from commonplace import checks, drafts, redacting, times
 from commonplace.core import Core
 from commonplace.errors import InvalidInput
 from commonplace.recall.types import Floats
@@ -78,12 +78,16 @@ def _changed(core: Core, memory: Memory, before: memories.Record, change: Change
         after,
         tags=tags,
         kind=before.kind if change.kind is ... else checks.kind(change.kind),
-        metadata=before.metadata if change.metadata is ... else checks.metadata(change.metadata, limit=limit),
+        metadata=before.metadata
+        if change.metadata is ...
+        else redacting.metadata(checks.metadata(change.metadata, limit=limit), core.settings.redact),
         importance=before.importance if change.importance is ... else checks.share(change.importance, "importance"),
         source=before.source if change.source is ... else checks.optional_name(change.source, "source"),
         said_at=before.said_at if change.said_at is ... else times.to_micros(change.said_at),
         expires_at=before.expires_at if change.ttl is ... else times.until(now, change.ttl),
-        reason=None if change.reason is None else checks.text(change.reason, "reason", limit=10_000),
+        reason=redacting.optional(
+            change.reason and checks.text(change.reason, "reason", limit=10_000), core.settings.redact
+        ),
     )
     after = replace(after, terms=trace.terms(after.text, tags, after.source))
     if change.vector is not ...:

@@ -36,7 +36,7 @@ def line(
         role=checks.name(role, "role"),
         name=checks.optional_name(name, "name"),
         content=checks.json_text(clean, "content", limit=limit),
-        metadata=checks.metadata(metadata, limit=limit),
+        metadata=redacting.metadata(checks.metadata(metadata, limit=limit), settings.redact),
         said_at=now if said_at is None else times.to_micros(said_at),
     )
 
@@ -57,6 +57,8 @@ def conversation(told: str | Iterable[Mapping[str, object] | str], *, now: int, 
 
     One text is a conversation of lines: a line without a name goes on what the one before it said.
     """
+    if isinstance(told, Mapping) or not isinstance(told, Iterable):
+        raise InvalidInput('a conversation is a list of messages, or a text of lines such as "Sarah: I prefer tea"')
     given = _turns(told) if isinstance(told, str) else list(told)
     return [
         _from_text(each, now, settings) if isinstance(each, str) else from_mapping(each, now=now, settings=settings)

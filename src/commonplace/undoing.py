@@ -23,6 +23,7 @@ _RECONCILED = ("supersedes", "repeats", "adds to", "disputes", "withdraws")
 
 def undo(core: Core, space: int, id: str, other: str) -> list[Link]:
     """Undo every link that reconciliation made between two; NotFound if there is none."""
+    core.identity()  # it cannot be proven inside a transaction
     found = core.store.read(lambda tx: _between(tx, space, id, other), space)
     # Embedded before the transaction; a link is never changed, only removed.
     again = [link for link in found if link.relation == "repeats"]
@@ -49,10 +50,10 @@ def undo(core: Core, space: int, id: str, other: str) -> list[Link]:
 def reopen(tx: Tx, space: int, id: str, *, reason: str, was: Action, by: str | None = None) -> bool:
     """Let a closed memory stand again, if it is still closed in that way and by that one."""
     now = times.now()
-    row = memories.current(tx, space, id, now=now)
-    memory = memories.decode(row)
-    if (memories.action_of(row), memory.superseded_by) != (was, by) or memory.valid_to is None:
+    rows = memories.currents(tx, space, [id])
+    if not rows or (memories.closing(tx, space, rows[0]), memories.decode(rows[0]).superseded_by) != (was, by):
         return False
+    (row,) = rows
     opened = replace(memories.record_of(tx, space, row), valid_to=None, superseded_by=None, reason=reason)
     memories.revise(tx, space, row, opened, action="reopened", now=now)
     return True

@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from commonplace import learning, pruning, times
+from commonplace import learning, pruning, redacting, times
 from commonplace.core import Core, Place
 from commonplace.errors import CommonplaceError, EmbedderMismatch, JobFailed, StoreClosed
 from commonplace.reconciling import Settled
@@ -76,7 +76,9 @@ class _Failed(Exception):
 
 def _run_claimed(core: Core, space: int, number: int | None) -> Tried | None:
     token = uuid.uuid4().hex
-    job = core.store.write(lambda tx: jobs.claim(tx, space, token, lease=LEASE, number=number), space)
+    job = core.store.write(
+        lambda tx: jobs.claim(tx, space, token, lease=LEASE, attempts=ATTEMPTS, number=number), space
+    )
     if job is None:
         return None
     try:
@@ -149,8 +151,13 @@ def _give_back(core: Core, space: int, job: Job, token: str, error: Exception) -
     due = None if tried >= ATTEMPTS else times.now() + int(wait * 1e6)
     # What went wrong may quote what was said: logs get its kind alone, the job keeps the words behind the wall.
     _log.warning("job %d failed (%s), attempt %d of %d", job.number, type(error).__name__, tried, ATTEMPTS)
-    words = f"{type(error).__name__}: {error}"[:1000]
+    words = redacting.text(_storable(f"{type(error).__name__}: {error}")[:1000], core.settings.redact)
     core.store.write(lambda tx: jobs.fail(tx, space, job.number, token, words, due=due), space)
+
+
+def _storable(words: str) -> str:
+    """Words of an error that any store takes."""
+    return words.encode("utf-8", "replace").decode().replace("\0", " ")
 
 
 class Worker:
@@ -166,7 +173,7 @@ class Worker:
     def wake(self) -> None:
         """Say that there is work; the first call starts the thread."""
         with self._starting:
-            if self._thread is None and not self._ended:
+            if (self._thread is None or not self._thread.is_alive()) and not self._ended:
                 self._thread = threading.Thread(target=self._run, name="commonplace worker", daemon=True)
                 self._thread.start()
         self._wake.set()

@@ -26,6 +26,8 @@ _GATHERING = f"""SELECT {_COLUMNS} FROM job WHERE space = :space AND claim = :cl
 _PUT_INTO = "UPDATE job SET payload = :payload, due_at = :due WHERE space = :space AND number = :number"
 _HURRY = """UPDATE job SET due_at = :now
     WHERE space = :space AND state = 'waiting' AND claim IS NOT NULL AND due_at > :now"""
+_FATAL = """UPDATE job SET state = 'dead', claim = NULL, error = 'whoever tried it came to no end'
+    WHERE space = :space AND state = 'running' AND due_at <= :now AND attempts >= :attempts"""
 _CLAIM = """UPDATE job SET state = 'running', attempts = attempts + 1, claim = :claim, due_at = :until
     WHERE space = :space AND number = :number"""
 _OWNED = "SELECT 1 FROM job WHERE space = :space AND number = :number AND claim = :claim AND state = 'running'"
@@ -81,9 +83,13 @@ def hurry(tx: Tx, space: int) -> None:
     tx.run(_HURRY, {"space": space, "now": times.now()})
 
 
-def claim(tx: Tx, space: int, token: str, *, lease: float, number: int | None = None) -> Job | None:
-    """Take the first job that is due, or this one if it is, for `lease` seconds."""
+def claim(tx: Tx, space: int, token: str, *, lease: float, attempts: int, number: int | None = None) -> Job | None:
+    """Take the first job that is due, or this one if it is, for `lease` seconds.
+
+    One that has been tried `attempts` times and never came to an end has killed whoever tried it: it is dead.
+    """
     now = times.now()
+    tx.run(_FATAL, {"space": space, "now": now, "attempts": attempts})
     which = "" if number is None else "AND number = :number"
     params = {"space": space, "now": now} | ({} if number is None else {"number": number})
     rows = tx.run(_DUE.format(which=which), params)

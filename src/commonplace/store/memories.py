@@ -33,6 +33,8 @@ _CURRENT = f"SELECT {COLUMNS} FROM memory WHERE space = :space AND id = :id AND 
 _STANDING = f"SELECT {COLUMNS} FROM memory WHERE space = :space AND ended_at IS NULL AND valid_to IS NULL"
 _VERSION = f"SELECT {COLUMNS} FROM memory WHERE space = :space AND id = :id AND version = :version"
 _HISTORY = f"SELECT {COLUMNS} FROM memory WHERE space = :space AND id = :id ORDER BY version"
+_CLOSING = """SELECT action FROM memory WHERE space = :space AND id = :id AND action IN ('quarantined', 'withdrawn')
+    ORDER BY version DESC LIMIT 1"""
 _LATEST = "SELECT max(version) FROM memory WHERE space = :space AND id = :id"
 _END = "UPDATE memory SET ended_at = :now WHERE seq = :seq AND space = :space"
 _GATE = """SELECT (SELECT value FROM book WHERE name = 'generation'), EXISTS
@@ -143,6 +145,15 @@ def current(tx: Tx, space: int, id: str, *, now: int, if_version: int | None = N
     return rows[0]
 
 
+def some(tx: Tx, where: Where, ids: Sequence[str]) -> list[Row]:
+    """Those of these memories for which the condition holds."""
+    among = tx.dialect.among("m.id", ":ids", "text")
+    return tx.run(
+        f"SELECT {FROM_M} FROM memory m WHERE {where.sql} AND {among} ORDER BY m.seq",
+        {**where.params, "ids": json.dumps(list(ids))},
+    )
+
+
 def currents(tx: Tx, space: int, ids: Sequence[str]) -> list[Row]:
     """The current versions of those of these memories that are there, superseded or not."""
     among, now = tx.dialect.among("id", ":ids", "text"), times.now()
@@ -207,11 +218,11 @@ def ids(tx: Tx, where: Where) -> tuple[str, ...]:
 
 
 def lives(tx: Tx, where: Where) -> list[Row]:
-    """Of each memory: id, kind, when it was said, importance, used, ignored, wrong, confirmed, when last of use."""
+    """Of each memory: id, kind, when it was said, importance, used, ignored, wrong, confirmed, last use, standing."""
     return tx.run(
         "SELECT m.id, m.kind, m.said_at, m.importance, coalesce(f.used, 0), coalesce(f.ignored, 0),"
         " coalesce(f.wrong, 0), coalesce(f.confirmed, 0),"
-        " CASE WHEN coalesce(f.used, 0) + coalesce(f.confirmed, 0) > 0 THEN f.last_at ELSE 0 END"
+        " CASE WHEN coalesce(f.used, 0) + coalesce(f.confirmed, 0) > 0 THEN f.last_at ELSE 0 END, m.valid_to IS NULL"
         f" FROM memory m LEFT JOIN feedback f ON f.space = m.space AND f.id = m.id WHERE {where.sql}",
         where.params,
     )
@@ -500,11 +511,22 @@ def close(tx: Tx, space: int, id: str, *, by: Record, reason: str | None, now: i
 
 def shut(tx: Tx, space: int, id: str, *, action: Action, reason: str, now: int) -> Row | None:
     """Take a memory out of recall with nothing in its place; None if it is out already."""
-    old = current(tx, space, id, now=now)
-    if decode(old).valid_to is not None:
+    rows = currents(tx, space, [id])
+    if not rows or decode(rows[0]).valid_to is not None:
         return None
+    (old,) = rows
     closed = replace(record_of(tx, space, old), valid_to=now, superseded_by=None, reason=reason, supersedes=())
     return revise(tx, space, old, closed, action=action, now=now)
+
+
+def closing(tx: Tx, space: int, row: Row) -> Action | None:
+    """How a memory was closed, whatever was done to it since; None if it stands."""
+    memory = decode(row)
+    if memory.valid_to is None or memory.superseded_by is not None:
+        return None if memory.valid_to is None else "superseded"
+    found: list[Row] = tx.run(_CLOSING, {"space": space, "id": memory.id})
+    action: Action | None = found[0][0] if found else None
+    return action
 
 
 def _content(form: str, text: str, content: Any) -> Content:

@@ -55,6 +55,8 @@ MISUSES: dict[str, Callable[[Book], object]] = {
     "messages a text": lambda book: book.transcript("s").extend(wrong("text")),
     "origin unknown": lambda book: book.remember("x", origin=wrong("heaven")),
     "learn nothing": lambda book: book.learn([]),
+    "learn a message": lambda book: book.learn(wrong({"role": "user", "content": "x"})),
+    "learn none": lambda book: book.learn(wrong(None)),
     "learn blank": lambda book: book.learn(""),
     "learn a number": lambda book: book.learn(wrong([5])),
     "learn without content": lambda book: book.learn([{"role": "user"}]),

@@ -277,6 +277,54 @@ class LearningConformance(Harness):
         learned = book.learn([{"content": parts, "name": "Sarah"}, {"content": None, "role": "assistant"}], wait=True)
         assert (one(learned).text, len(learned.messages)) == ("Sarah prefers TypeScript", 1)
 
+    def test_another_user_of_the_same_words_is_not_meant(self, book: Book) -> None:
+        for user in ("ann", "bob"):
+            book.learn([{"content": "I am allergic to peanuts."}], scope=Scope(user=user), wait=True)
+        book.learn(
+            [{"content": "Forget what I said about being allergic to peanuts."}], scope=Scope(user="ann"), wait=True
+        )
+        assert "peanuts" in book.recall("who is allergic to peanuts?", within=Scope(user="bob")).text
+
+    def test_what_was_stated_outright_outlives_a_message_that_repeats_it(self, book: Book) -> None:
+        stated = book.remember(
+            "Sarah prefers TypeScript", kind="preference", source="Sarah", metadata={"owner": "Sarah"}
+        )
+        assert one(book.learn([said("I prefer TypeScript.")], session="s", wait=True)).id == stated.id
+        book.transcript("s").forget()
+        assert book.get(stated.id).text == "Sarah prefers TypeScript"
+
+    def test_a_less_trusted_source_rewords_and_confirms_nothing(self, book: Book) -> None:
+        told = book.remember("The backup runs nightly", kind="fact", reconcile=True)
+        book.remember("The backup runs nightly", kind="fact", origin="tool", reconcile=True)
+        assert (book.get(told.id).version, len(standing(book))) == (1, 1)
+        assert not [each for each in book.export() if each["type"] == "feedback"]
+
+    def test_a_quarantined_memory_that_was_revised_can_be_released(self, book: Book) -> None:
+        book.remember("The harbour crane is red", id="m")
+        book.quarantine("m", reason="doubt")
+        book.revise("m", importance=0.9)
+        assert book.release("m") == ["m"]
+
+    def test_a_late_message_that_was_outdated_stands_again_by_undo(self, book: Book) -> None:
+        new = book.remember(PORT.format(9090), kind="fact", said_at=MAY, reconcile=True)
+        late = book.remember(PORT.format(8081), kind="fact", said_at=MAY - timedelta(days=30), reconcile=True)
+        book.undo(new.id, late.id)
+        assert book.get(late.id).valid_to is None
+
+    def test_what_to_avoid_is_seen_only_where_the_request_looks(self, book: Book) -> None:
+        book.remember("We use Flask for the web service", kind="decision", id="old", scope=Scope(user="bob"))
+        book.remember("We use FastAPI for the web service", kind="decision", supersedes=["old"])
+        question = "what do we use for the web service?"
+        assert [hit.memory.id for hit in book.recall(question).avoid] == ["old"]
+        assert book.recall(question, within=Scope(user="ann")).avoid == ()
+
+    def test_secrets_stay_out_of_what_stands_beside_a_text(self, book: Book) -> None:
+        secret = "hunter2" + "secret"
+        book.remember("x", metadata={"password": secret}, reason=f"the password is {secret}", id="m")
+        book.revise("m", metadata={"note": f"password: {secret}"}, reason=f"password={secret}")
+        book.transcript("s").append("x", metadata={"password": secret})
+        assert secret not in repr(list(book.export()))
+
     # -- letting go ------------------------------------------------------------------------------
 
     def test_pruning_shows_first_and_then_does(self, book: Book) -> None:
