@@ -15,7 +15,7 @@ THRESHOLD = 0.25
 """Relevance below which nothing is recalled, unless the caller says otherwise."""
 COMPANY = 0.08
 """Relevance that is enough for a memory beside one that passes: where one bears on a question, more do."""
-APART = 3.5
+APART = 4.5
 """Log-odds by which it may stand behind the best one: beside a sure answer, what is merely likely is noise."""
 
 # Log-odds, fitted together with those of `closely` to put the evidence first (docs/quality.md).
