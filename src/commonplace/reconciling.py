@@ -163,8 +163,10 @@ class _Desk:
     def settle(self, arrival: Arrival, rivals: Sequence[str]) -> Settled:
         """Write one arrival."""
         memories.date(arrival.record, self.now)
-        compared = list(self._compare(arrival, (*rivals, *sorted(self.recent - set(rivals)))))
-        same = _strongest(compared, "same")
+        # What it names itself as superseded is closed when it is written.
+        ids = [id for id in (*rivals, *sorted(self.recent - set(rivals))) if id not in arrival.record.supersedes]
+        compared = list(self._compare(arrival, ids))
+        same = _strongest((each for each in compared if _can_stand_for(each.known.row, arrival.record)), "same")
         against = [each for each in compared if each.relation.link == "contradicts"]
         if same is not None and not against:
             return self._repeat(arrival, same)
@@ -298,8 +300,13 @@ def _trust(origin: Origin) -> int:
 
 
 def _same_scope(record: Record, row: Row) -> bool:
-    scope = memories.scope_of(row)
-    return (record.scope.user, record.scope.agent) == (scope.user, scope.agent)
+    return record.scope == memories.scope_of(row)
+
+
+def _can_stand_for(row: Row, record: Record) -> bool:
+    """Whether nothing is lost if a known memory stands for a new one: an id, a content, a longer life."""
+    plain = record.form == "text" and record.content is None and not record.named and not record.supersedes
+    return plain and memories.expires_at(row) in (None, record.expires_at)
 
 
 def _floats(vector: bytes | None) -> Floats | None:

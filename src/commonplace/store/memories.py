@@ -391,6 +391,11 @@ def action_of(row: Row) -> Action:
     return action
 
 
+def expires_at(row: Row) -> int | None:
+    moment: int | None = row[17]
+    return moment
+
+
 def version_of(row: Row) -> int:
     return int(row[2])
 

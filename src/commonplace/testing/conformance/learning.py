@@ -153,6 +153,20 @@ class LearningConformance(Harness):
         book.remember([Draft(content=PORT.format(n), kind="fact") for n in (1, 2, 2, 3)], reconcile=True)
         assert standing(book) == [PORT.format(3)]
 
+    def test_a_repetition_that_brings_something_of_its_own_is_kept(self, book: Book) -> None:
+        text = PORT.format(8081)
+        book.remember(text, kind="fact", reconcile=True, ttl=1000.0)
+        with_id = book.remember(text, kind="fact", reconcile=True, id="mine")
+        with_bytes = book.remember(b"\x00\x01", text=text, kind="fact", reconcile=True)
+        for_ever = book.remember(text, kind="fact", reconcile=True, scope=Scope(session="s"))
+        assert (with_id.id, with_bytes.content, for_ever.expires_at) == ("mine", b"\x00\x01", None)
+        assert len(standing(book)) == 4
+
+    def test_what_a_memory_supersedes_by_name_is_no_rival(self, book: Book) -> None:
+        old = book.remember(PORT.format(8081), kind="fact")
+        new = book.remember(PORT.format(9090), kind="fact", reconcile=True, supersedes=[old.id])
+        assert book.get(old.id).superseded_by == new.id
+
     def test_other_scopes_are_left_alone(self, book: Book) -> None:
         for user in ("ada", "bob", None):
             book.remember(PORT.format(len(user or "")), kind="fact", scope=Scope(user=user), reconcile=True)
