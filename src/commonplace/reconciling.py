@@ -215,10 +215,11 @@ class _Desk:
     def _insert_in_place_of(self, record: Record, rivals: list[_Compared]) -> Settled:
         (row,) = memories.insert(self.tx, self.space, [record], generation=self.generation, now=self.now)
         for each in rivals:
-            reason = each.relation.reason
-            memories.close(self.tx, self.space, each.known.id, by=record, reason=reason, now=self.now)
+            memories.close(self.tx, self.space, each.known.id, by=record, reason=each.relation.reason, now=self.now)
             del self.known[each.known.id]
-            self._take_back_rejections(record, memories.text_of(each.known.row), reason)
+        # After all of them, since a rejection may be one of the rivals itself.
+        for each in rivals:
+            self._take_back_rejections(record, memories.text_of(each.known.row), each.relation.reason)
         self._keep([row])
         self.recent.add(record.id)
         return Settled(row=row, links=tuple(self._link(record.id, "supersedes", each) for each in rivals))
@@ -268,7 +269,7 @@ class _Desk:
     def _last_said(self, known: _Known) -> int:
         """When a memory was said last: what was repeated since is not outdated by what came in between."""
         again = links.leading(self.tx, self.space, [known.id], "repeats")
-        said = [link.detail["said_at"] for link in again]
+        said = [link.detail.get("said_at") for link in again]
         return max([memories.said_at(known.row), *(moment for moment in said if isinstance(moment, int))])
 
     def _link(self, id: str, relation: Named, other: _Compared) -> Link:
@@ -328,6 +329,7 @@ def _draft(record: Record) -> dict[str, Json]:
         "importance": record.importance,
         "user": record.scope.user,
         "agent": record.scope.agent,
+        "session": record.scope.session,
         "source": record.source,
         "origin": record.origin,
         "said_at": record.said_at,

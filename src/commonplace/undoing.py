@@ -86,7 +86,7 @@ def _record(said: Mapping[str, Any], now: int) -> Record:
         tags=tags,
         metadata=json.dumps(said["metadata"], ensure_ascii=False),
         importance=said["importance"],
-        scope=Scope(user=said["user"], agent=said["agent"]),
+        scope=Scope(user=said["user"], agent=said["agent"], session=said["session"]),
         source=said["source"],
         origin=said["origin"],
         said_at=said["said_at"],

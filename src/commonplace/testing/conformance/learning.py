@@ -207,6 +207,14 @@ class LearningConformance(Harness):
         assert [link.other for link in linked(book, first, "learned from")] != [message]
         assert not [each for each in book.export() if each["type"] == "feedback" and each["confirmed"]]
 
+    def test_a_repetition_stands_apart_in_its_own_session(self, book: Book) -> None:
+        scope = Scope(user="ada", session="s")
+        first = book.remember(PORT.format(8081), kind="fact", scope=scope, reconcile=True)
+        book.remember(PORT.format(8081), kind="fact", scope=scope, reconcile=True)
+        (again,) = linked(book, first, "repeats")
+        book.undo(first.id, again.other)
+        assert [memory.scope for memory in book.list()] == [scope, scope]
+
     # -- what to avoid ---------------------------------------------------------------------------
 
     def test_a_reversed_decision_is_a_warning(self, book: Book) -> None:
