@@ -11,6 +11,16 @@
     ├── Conflict                409  compare-and-set lost; carries the current version
     │   └── StalePatch          409  the file no longer reads as the patch expects
     ├── QueueFull               429  too many jobs wait; try again later
+    ├── LimitReached            429  more than the key may have; carries the seconds to wait
+    │   ├── RateLimited         429  too many requests at once
+    │   └── QuotaExceeded       429  the plan of the key is used up
+    ├── Unauthorized            401  no key, or one that is unknown, expired or revoked
+    ├── Forbidden               403  the key does not open this space, or not for this
+    ├── RequestReused           422  an idempotency key came with another request
+    ├── AnswerLost              409  the request was carried out before, its answer is not kept
+    ├── RequestTimeout          408  the request took too long to arrive
+    ├── ServerUnavailable       503  the server cannot be reached
+    ├── ServerFailed            502  the server gave an answer that is none of ours
     ├── JobFailed               500  a job that a call waited for did not succeed
     ├── EmbedderMismatch        409  the book was written with another embedder
     ├── EmbedderFailed          502  the embedder could not be reached or answered wrongly
@@ -115,6 +125,84 @@ class QueueFull(CommonplaceError):
     code = "queue_full"
     status = 429
     retryable = True
+
+
+class LimitReached(CommonplaceError):
+    """More than the key may have; `retry_after` is the number of seconds after which it may have more."""
+
+    code = "limit_reached"
+    status = 429
+    retryable = True
+
+    def __init__(self, message: str, *, retry_after: float) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _limit, (type(self), str(self), self.retry_after)
+
+
+class RateLimited(LimitReached):
+    """More requests at once than the key may send."""
+
+    code = "rate_limited"
+
+
+class QuotaExceeded(LimitReached):
+    """What the key's plan grants for a day, a month or altogether is used up."""
+
+    code = "quota_exceeded"
+
+
+class Unauthorized(CommonplaceError):
+    """A request without a key, or with one that is unknown, expired or revoked."""
+
+    code = "unauthorized"
+    status = 401
+
+
+class Forbidden(CommonplaceError):
+    """A key that does not open this space, or not for this."""
+
+    code = "forbidden"
+    status = 403
+
+
+class RequestReused(CommonplaceError):
+    """An idempotency key that came before, with another request."""
+
+    code = "request_reused"
+    status = 422
+
+
+class AnswerLost(CommonplaceError):
+    """A repeated request that was carried out the first time, whose answer was too large to be kept."""
+
+    code = "answer_lost"
+    status = 409
+
+
+class RequestTimeout(CommonplaceError):
+    """A request whose body took too long to arrive."""
+
+    code = "request_timeout"
+    status = 408
+    retryable = True
+
+
+class ServerUnavailable(CommonplaceError):
+    """A server that cannot be reached, or that closed the connection."""
+
+    code = "server_unavailable"
+    status = 503
+    retryable = True
+
+
+class ServerFailed(CommonplaceError):
+    """An answer that no commonplace server gives: the address may be another service's."""
+
+    code = "server_failed"
+    status = 502
 
 
 class JobFailed(CommonplaceError):
@@ -225,3 +313,8 @@ class BookTooNew(StoreError):
 def _conflict(kind: type[Conflict], message: str, current: int) -> Conflict:
     """Rebuild a Conflict on the other side of a process boundary."""
     return kind(message, current=current)
+
+
+def _limit(kind: type[LimitReached], message: str, retry_after: float) -> LimitReached:
+    """Rebuild a LimitReached on the other side of a process boundary."""
+    return kind(message, retry_after=retry_after)

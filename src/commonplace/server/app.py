@@ -1,0 +1,55 @@
+"""The application: routes, errors and what every request passes through."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+
+from commonplace.__about__ import __version__
+from commonplace.core import Core
+from commonplace.errors import CommonplaceError, InvalidInput
+from commonplace.server.config import Config
+from commonplace.server.door import Door
+from commonplace.server.native import router as native
+from commonplace.server.open_gate import OpenGate
+from commonplace.server.paths import RawPath
+from commonplace.server.problems import problem
+
+
+def create_app(core: Core, config: Config) -> FastAPI:
+    """The application on an open store; whoever opened it closes it."""
+    door = Door(core, OpenGate(config.space), threads=config.threads)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        yield
+        door.close()
+
+    app = FastAPI(title="commonplace", version=__version__, lifespan=lifespan, docs_url="/docs", redoc_url=None)
+    app.state.door = door
+    app.add_middleware(RawPath)
+    app.add_exception_handler(CommonplaceError, _told)
+    app.add_exception_handler(RequestValidationError, _refused)
+    app.include_router(native)
+    return app
+
+
+def _told(request: Request, error: Exception) -> Response:
+    assert isinstance(error, CommonplaceError)  # noqa: S101  # what it is registered for
+    return problem(error)
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)  # noqa: S101  # as above
+    return problem(InvalidInput(spoken(error)))
+
+
+def spoken(error: RequestValidationError) -> str:
+    """What is wrong with a request, in words: each place and what it should be."""
+    found = [
+        f"{'.'.join(str(part) for part in each['loc'][1:]) or each['loc'][0]}: {each['msg']}" for each in error.errors()
+    ]
+    return "; ".join(found[:5])

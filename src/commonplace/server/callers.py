@@ -1,0 +1,51 @@
+"""Who asks, and what they may: frozen values, no I/O."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Literal, get_args
+
+Role = Literal["read", "write", "admin"]
+ROLES: tuple[Role, ...] = get_args(Role)
+"""What a key allows, each with what comes before it."""
+
+Operation = Literal["read", "recall", "write", "admin"]
+"""What a request does, as limits count it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Whoever sent a request: what the key stands for, or anybody where no key is needed."""
+
+    key: str | None
+    """The key's public id; None where the server is open."""
+    role: Role
+    spaces: tuple[str, ...]
+    """Patterns of the spaces that it opens: "team-a", "agents-*"."""
+    home: str
+    """The space of dialects that name none."""
+
+    def opens(self, space: str) -> bool:
+        """Whether a space is one of theirs."""
+        return any(fnmatchcase(space, pattern) for pattern in self.spaces)
+
+    def may(self, role: Role) -> bool:
+        """Whether their role is enough."""
+        return ROLES.index(self.role) >= ROLES.index(role)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """One request as the door sees it: with which key, where, what for."""
+
+    secret: str | None
+    """The key as it was sent, in whatever header."""
+    space: str | None
+    """None: the caller's home."""
+    role: Role
+    operation: Operation
+    once: str | None = None
+    """The request's own name: what was done under it is not done again."""
+    digest: str = ""
+    """What the request says, so that another one under its name is noticed."""

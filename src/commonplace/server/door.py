@@ -1,0 +1,71 @@
+"""The one way from a request to a Book: who asks, whether they may, what it costs; then the verb, in a thread."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Protocol, TypeVar
+
+from commonplace.book import Book
+from commonplace.core import Core
+from commonplace.errors import Forbidden
+from commonplace.server.callers import Ask, Caller
+from commonplace.server.visits import Extra, Visit, visiting
+
+T = TypeVar("T")
+_MOST_BOOKS = 10_000
+
+
+class Gate(Protocol):
+    """Knows the keys and what each may have."""
+
+    def admit(self, ask: Ask) -> Caller:
+        """Say who asks; Unauthorized if the key is none."""
+
+    def extras(self, ask: Ask, caller: Caller) -> Sequence[Extra]:
+        """What the request adds to its first write: its charge."""
+
+    def charge(self, ask: Ask, caller: Caller) -> None:
+        """Charge for a request that writes nothing; LimitReached if too little is left."""
+
+
+class Door:
+    """Lets requests in. Everything that takes time happens in a worker thread, in one hop."""
+
+    def __init__(self, core: Core, gate: Gate, *, threads: int) -> None:
+        self._core = core
+        self._gate = gate
+        self._books: dict[str, Book] = {}
+        self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="commonplace door")
+
+    async def run(self, ask: Ask, verb: Callable[[Book], T]) -> T:
+        """Run a verb on the book of the space that is asked for."""
+        return await asyncio.get_running_loop().run_in_executor(self._pool, self.run_here, ask, verb)
+
+    def run_here(self, ask: Ask, verb: Callable[[Book], T]) -> T:
+        """The same in this thread."""
+        caller = self._gate.admit(ask)
+        space = caller.home if ask.space is None else ask.space
+        if not caller.opens(space):
+            raise Forbidden(f"this key does not open the space {space!r}")
+        if not caller.may(ask.role):
+            raise Forbidden(f"this key may {caller.role}; this needs a key that may {ask.role}")
+        if ask.operation in ("read", "recall"):
+            self._gate.charge(ask, caller)
+            return verb(self._book(space))
+        with visiting(Visit(self._gate.extras(ask, caller))):
+            return verb(self._book(space))
+
+    def close(self) -> None:
+        """Let the requests at hand end, and no more in."""
+        self._pool.shutdown(wait=True)
+
+    def _book(self, space: str) -> Book:
+        # A book finds its space's number once; making one for each request would look it up each time.
+        found = self._books.get(space)
+        if found is None:
+            if len(self._books) >= _MOST_BOOKS:
+                self._books.clear()
+            found = self._books[space] = Book(self._core, space)
+        return found
