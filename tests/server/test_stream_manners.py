@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import socket
 import threading
 import time
@@ -100,10 +101,15 @@ def test_an_import_that_breaks_off_takes_nothing_in_and_is_no_fault_of_the_serve
     address = urlsplit(running.url)
     path = f"{urlsplit(str(http.base_url)).path.rstrip('/')}/import".encode()
     head = b"POST %b HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-ndjson\r\nContent-Length: 100000\r\n\r\n"
-    with socket.create_connection((address.hostname, address.port), timeout=10) as connection:
-        connection.sendall(head % path + lines)
-        time.sleep(0.2)
-    time.sleep(0.3)
+    log = logging.getLogger("uvicorn.error")  # it hands nothing on to the root
+    log.addHandler(caplog.handler)
+    try:
+        with socket.create_connection((address.hostname, address.port), timeout=10) as connection:
+            connection.sendall(head % path + lines)
+            time.sleep(0.2)
+        time.sleep(0.3)
+    finally:
+        log.removeHandler(caplog.handler)
     assert http.get("/memories").json()["memories"] == []
     assert not [record for record in caplog.records if record.levelname == "ERROR"]
 
