@@ -7,25 +7,27 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
 
 from commonplace.__about__ import __version__
 from commonplace.core import Core
 from commonplace.errors import CommonplaceError, InvalidInput
 from commonplace.server import tracing
+from commonplace.server.bodies import Bodies, Manners
 from commonplace.server.config import Config
 from commonplace.server.door import Door
 from commonplace.server.health import router as health
 from commonplace.server.native import router as native
 from commonplace.server.open_gate import OpenGate
+from commonplace.server.openapi import documented
 from commonplace.server.paths import RawPath
-from commonplace.server.problems import problem
-from commonplace.server.visits import VisitedStore
+from commonplace.server.problems import broken, problem, refusal
 from commonplace.server.watching import Watched
 
 
 def create_app(core: Core, config: Config, *, closing: Callable[[], None] | None = None) -> FastAPI:
     """The application on an open store. `closing` is called when it ends, after the last answer."""
-    core.store = VisitedStore(core.store)
     door = Door(core, OpenGate(config.space), threads=config.threads)
 
     @asynccontextmanager
@@ -38,12 +40,32 @@ def create_app(core: Core, config: Config, *, closing: Callable[[], None] | None
         if closing is not None:
             closing()
 
-    app = FastAPI(title="commonplace", version=__version__, lifespan=lifespan, docs_url="/docs", redoc_url=None)
+    app = FastAPI(
+        title="commonplace",
+        version=__version__,
+        lifespan=lifespan,
+        docs_url="/docs",
+        redoc_url=None,
+        redirect_slashes=False,
+    )
     app.state.door = door
+    app.openapi = documented(app)  # type: ignore[method-assign]  # as FastAPI's own documentation does it
+    app.add_middleware(Bodies, most=config.max_body_bytes, timeout=config.body_timeout)
     app.add_middleware(RawPath)
+    if config.cors_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=config.cors_origins,
+            allow_methods=["*"],
+            allow_headers=["*"],
+            expose_headers=["ETag", "Retry-After"],
+        )
+    app.add_middleware(Manners)
     app.add_middleware(Watched, tracing=tracing.spans() if config.telemetry else None)
     app.add_exception_handler(CommonplaceError, _told)
     app.add_exception_handler(RequestValidationError, _refused)
+    app.add_exception_handler(HTTPException, _turned_away)
+    app.add_exception_handler(Exception, _broken)
     app.include_router(health)
     app.include_router(native)
     return app
@@ -57,6 +79,16 @@ def _told(request: Request, error: Exception) -> Response:
 def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101  # as above
     return problem(InvalidInput(spoken(error)))
+
+
+def _turned_away(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101  # as above
+    words = {404: f"there is no {request.url.path}", 405: f"{request.method} is not for {request.url.path}"}
+    return refusal(error.status_code, words.get(error.status_code, error.detail), error.headers)
+
+
+def _broken(request: Request, error: Exception) -> Response:
+    return broken()
 
 
 def spoken(error: RequestValidationError) -> str:

@@ -35,7 +35,7 @@ class Config:
     """Seconds in which a request's body must arrive."""
 
     cors_origins: tuple[str, ...] = ()
-    """Web pages of these origins may call; none by default."""
+    """Origins of pages whose scripts may ask, such as "https://console.example.org"; none by default."""
 
     sign_up: str | None = None
     """The plan of those who make themselves a key by the Memstore dialect; None: nobody may."""
