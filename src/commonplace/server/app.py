@@ -13,15 +13,19 @@ from commonplace.core import Core
 from commonplace.errors import CommonplaceError, InvalidInput
 from commonplace.server.config import Config
 from commonplace.server.door import Door
+from commonplace.server.gate import KeyGate
+from commonplace.server.native import keys
 from commonplace.server.native import router as native
-from commonplace.server.open_gate import OpenGate
 from commonplace.server.paths import RawPath
 from commonplace.server.problems import problem
+from commonplace.server.visits import VisitedStore
 
 
 def create_app(core: Core, config: Config) -> FastAPI:
     """The application on an open store; whoever opened it closes it."""
-    door = Door(core, OpenGate(config.space), threads=config.threads)
+    if not isinstance(core.store, VisitedStore):
+        core.store = VisitedStore(core.store)  # what a request costs is written with what it does
+    door = Door(core, KeyGate(core.store, config.space), threads=config.threads)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -34,6 +38,7 @@ def create_app(core: Core, config: Config) -> FastAPI:
     app.add_exception_handler(CommonplaceError, _told)
     app.add_exception_handler(RequestValidationError, _refused)
     app.include_router(native)
+    app.include_router(keys.router)
     return app
 
 

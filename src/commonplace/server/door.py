@@ -26,8 +26,8 @@ class Gate(Protocol):
     def extras(self, ask: Ask, caller: Caller) -> Sequence[Extra]:
         """What the request adds to its first write: its charge."""
 
-    def charge(self, ask: Ask, caller: Caller) -> None:
-        """Charge for a request that writes nothing; LimitReached if too little is left."""
+    def charge(self, ask: Ask, caller: Caller) -> Callable[[], None]:
+        """Charge for a request that writes nothing, and return what gives it back; LimitReached if it is too much."""
 
 
 class Door:
@@ -49,13 +49,31 @@ class Door:
         space = caller.home if ask.space is None else ask.space
         if not caller.opens(space):
             raise Forbidden(f"this key does not open the space {space!r}")
-        if not caller.may(ask.role):
-            raise Forbidden(f"this key may {caller.role}; this needs a key that may {ask.role}")
+        _ensure_may(caller, ask)
         if ask.operation in ("read", "recall"):
+            return self._charged(ask, caller, lambda: verb(self._book(space)))
+        with visiting(Visit(self._gate.extras(ask, caller))) as visit:
+            done = verb(self._book(space))
+        if not visit.wrote:  # it had nothing to write, and is a request all the same
             self._gate.charge(ask, caller)
-            return verb(self._book(space))
-        with visiting(Visit(self._gate.extras(ask, caller))):
-            return verb(self._book(space))
+        return done
+
+    async def run_as(self, ask: Ask, verb: Callable[[Core, Caller], T]) -> T:
+        """Run something that is about no space, but about the book as a whole, for whoever asks."""
+        return await asyncio.get_running_loop().run_in_executor(self._pool, self._run_as, ask, verb)
+
+    def _run_as(self, ask: Ask, verb: Callable[[Core, Caller], T]) -> T:
+        caller = self._gate.admit(ask)
+        _ensure_may(caller, ask)
+        return self._charged(ask, caller, lambda: verb(self._core, caller))
+
+    def _charged(self, ask: Ask, caller: Caller, work: Callable[[], T]) -> T:
+        give_back = self._gate.charge(ask, caller)
+        try:
+            return work()
+        except Exception:
+            give_back()
+            raise
 
     def close(self) -> None:
         """Let the requests at hand end, and no more in."""
@@ -69,3 +87,8 @@ class Door:
                 self._books.clear()
             found = self._books[space] = Book(self._core, space)
         return found
+
+
+def _ensure_may(caller: Caller, ask: Ask) -> None:
+    if not caller.may(ask.role):
+        raise Forbidden(f"this key may {caller.role}; this needs a key that may {ask.role}")
