@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from commonplace.store import meters
 from commonplace.store.base import Row, Tx
 from commonplace.store.meters import Spent
+
+NO_LIMITS = "{}"
+"""How a key without limits has them written: nothing is read about it beside its row."""
 
 _COLUMNS = (
     "id, secret, old_secret, old_until, role, spaces, home, label, plan, limits,"
@@ -13,10 +17,8 @@ _COLUMNS = (
 )
 _INSERT = f"""INSERT INTO api_key ({_COLUMNS}) VALUES (:id, :secret, NULL, NULL, :role, :spaces, :home, :label, :plan,
     :limits, :now, :expires, NULL, NULL)"""
-# One statement, and always a row, whether or not there is such a key: neither its number nor its time tells.
-_PRESENTED = f"""SELECT (SELECT 1 FROM api_key LIMIT 1), {", ".join(f"k.{name}" for name in _COLUMNS.split(", "))},
-    m.name, m.period, m.used FROM (SELECT 1 AS one) o LEFT JOIN api_key k ON k.id = :id
-    LEFT JOIN meter m ON m.key = k.id AND m.place = ''"""
+# The first id comes along whatever is asked for: it tells whether there are keys, and an unknown one takes as long.
+_PRESENTED = f"SELECT {_COLUMNS} FROM api_key WHERE id IN (:id, (SELECT min(id) FROM api_key))"
 _FIND = f"SELECT {_COLUMNS} FROM api_key WHERE id = :id"
 _ALL = f"SELECT {_COLUMNS} FROM api_key ORDER BY created_at, id"
 _ROTATE = f"""UPDATE api_key SET old_secret = secret, old_until = :until, secret = :secret
@@ -57,10 +59,10 @@ class Presented(NamedTuple):
 
 def presented(tx: Tx, id: str) -> Presented:
     """Look an id up."""
-    rows = tx.run(_PRESENTED, {"id": id})
-    some, *key = rows[0][:-3]
-    spent = tuple(Spent(*row[-3:]) for row in rows if row[-3] is not None)
-    return Presented(some is not None, None if key[0] is None else KeyRow(*key), spent)
+    found = [KeyRow(*row) for row in tx.run(_PRESENTED, {"id": id})]
+    row = next((each for each in found if each.id == id), None)
+    limited = row is not None and row.limits != NO_LIMITS
+    return Presented(bool(found), row, tuple(meters.spent(tx, id)) if limited else ())
 
 
 def insert(tx: Tx, row: KeyRow) -> None:

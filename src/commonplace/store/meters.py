@@ -30,6 +30,7 @@ _DRAW = f"""INSERT INTO meter (key, name, place, period, used) VALUES (:key, :na
     ON CONFLICT (key, name, place) DO UPDATE SET used = {_FULL_AT}
     WHERE {_FULL_AT} <= :latest RETURNING used"""
 _READ = "SELECT period, used FROM meter WHERE key = :key AND name = :name AND place = :place"
+_SPENT = "SELECT name, period, used FROM meter WHERE key = :key AND place = ''"
 _SWEEP = "DELETE FROM meter WHERE key = :key AND name = :name AND period < :before"
 
 _STANDING = """SELECT count(*) FROM (SELECT 1 FROM memory WHERE space = :space AND ended_at IS NULL
@@ -75,6 +76,11 @@ def read(tx: Tx, key: str, name: str, *, place: str = EVERYWHERE) -> Spent | Non
     """What was used of a limit in the last period that anything was."""
     rows = tx.run(_READ, {"key": key, "name": name, "place": place})
     return Spent(name, *rows[0]) if rows else None
+
+
+def spent(tx: Tx, key: str) -> list[Spent]:
+    """What was used of every limit that is not a namespace's."""
+    return [Spent(*row) for row in tx.run(_SPENT, {"key": key})]
 
 
 def sweep(tx: Tx, key: str, name: str, *, before: int) -> None:
