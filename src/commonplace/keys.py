@@ -218,28 +218,29 @@ def find(store: Store, id: str, *, by: str | None = None) -> Key:
 
 def rotate(store: Store, id: str, *, grace: float = 0, by: str | None = None) -> NewKey:
     """Give a key a new secret; the one it had is good for `grace` seconds more, one from before that no longer."""
-    secret = _random(_SECRET, 40)
+    name, secret = checks.name(id, "id"), _random(_SECRET, 40)
     longer = checks.amount(grace, "grace")
     if longer > _LONGEST:
         raise InvalidInput(f"grace must be at most {_LONGEST:,.0f} seconds, not {grace!r}")
 
     def work(tx: Tx) -> KeyRow:
-        _row(tx, id, by)
-        made = rows.rotate(tx, id, _digest(secret), until=times.now() + int(longer * 1e6))
+        _row(tx, name, by)
+        made = rows.rotate(tx, name, _digest(secret), until=times.now() + int(longer * 1e6))
         if made is None:
-            raise InvalidInput(f"the key {id} was revoked, which is for good: create another")
+            raise InvalidInput(f"the key {name} was revoked, which is for good: create another")
         return made
 
-    return NewKey(token=_token(id, secret), key=_decode(store.write(work, meters.lane(id))))
+    return NewKey(token=_token(name, secret), key=_decode(store.write(work, meters.lane(name))))
 
 
 def revoke(store: Store, id: str, *, by: str | None = None) -> Key:
     """End a key for good; when this returns, no process lets it in. Ending it twice is harmless."""
+    name = checks.name(id, "id")
 
     def work(tx: Tx) -> KeyRow:
-        return rows.revoke(tx, _row(tx, id, by).id, now=times.now()) or _missing(id)
+        return rows.revoke(tx, _row(tx, name, by).id, now=times.now()) or _missing(name)
 
-    return _decode(store.write(work, meters.lane(id)))
+    return _decode(store.write(work, meters.lane(name)))
 
 
 def usage(
@@ -250,8 +251,9 @@ def usage(
     where = key.home if space is None else checks.name(space, "space")
     if not key.opens(where):
         raise Forbidden(f"the key {id} does not open the space {where!r}")
+    shelf = checks.optional_name(namespace, "namespace")
     number = store.read(lambda tx: spaces.find(tx, where), meters.lane("")) or spaces.NEW
-    return store.read(lambda tx: _usage(tx, key, where, number, namespace), number)
+    return store.read(lambda tx: _usage(tx, key, where, number, shelf), number)
 
 
 def place(space: str, namespace: str) -> str:

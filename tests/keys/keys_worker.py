@@ -25,9 +25,8 @@ def tell(answer: object) -> None:
     print(json.dumps(answer), flush=True)
 
 
-def request(door: Door, order: dict[str, Any]) -> Callable[[str], object]:
+def request(door: Door, order: dict[str, Any], token: str) -> Callable[[str], object]:
     """What sends one request of the kind that is ordered."""
-    token = order["token"]
     if order["kind"] == "put":
         return lambda name: put(door, token, name, order.get("value", 1), space=order.get("space"))
     if order["kind"] == "remember":
@@ -37,11 +36,12 @@ def request(door: Door, order: dict[str, Any]) -> Callable[[str], object]:
 
 def many(door: Door, order: dict[str, Any]) -> dict[str, object]:
     """Send requests from many threads at once, and count how each kind of answer came."""
-    send, counts, lock = request(door, order), {"passed": 0, "refused": 0}, threading.Lock()
+    counts, lock = {"passed": 0, "refused": 0}, threading.Lock()
     others: list[str] = []
     ready = threading.Barrier(THREADS)
 
     def client(number: int) -> None:
+        send = request(door, order, order["tokens"][number % len(order["tokens"])])
         ready.wait()
         for turn in range(order["calls"] // THREADS):
             try:
@@ -67,7 +67,7 @@ def many(door: Door, order: dict[str, Any]) -> dict[str, object]:
 
 def one_by_one(door: Door, order: dict[str, Any]) -> None:
     """Send requests without end, and tell of each that was answered."""
-    send, number = request(door, order), 0
+    send, number = request(door, order, order["tokens"][0]), 0
     while True:
         send(str(number))
         number += 1
