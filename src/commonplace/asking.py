@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import simsimd
 
 from commonplace.embed.base import Embedder, WordMatcher
 from commonplace.recall import analyze, closely, pack, question, rank, receipt, speech, verdict, weigh
@@ -303,10 +304,14 @@ def _without_repeats(found: Found, ranked: list[int]) -> list[int]:
 
 def _alike(texts: list[str], vectors: Floats) -> set[int]:
     """Places of texts that may say the same as another: equal but for case, or close and of mostly the same words."""
+    if len(texts) < 2:
+        return set()
     plain = [text.casefold() for text in texts]
     repeated = Counter(plain)
     found = {place for place, text in enumerate(plain) if repeated[text] > 1}
-    close = np.argwhere(np.triu(vectors @ vectors.T > ALIKE, 1)).tolist()
+    # Not by BLAS, as in the search: its threads wait for one another.
+    cosines = np.asarray(simsimd.cdist(vectors, vectors, metric="dot"))
+    close = np.argwhere(np.triu(cosines > ALIKE, 1)).tolist()
     if close:
         words = [set(text.split()) for text in plain]
         for one, other in close:

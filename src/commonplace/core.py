@@ -52,6 +52,10 @@ class Core:
                     self._identity = identity.prove(self.store, self.embedder, self.where, self.settings)
         return self._identity
 
+    def prove(self) -> None:
+        """Recall the planted memory again: raises if the store or the embedder no longer gives what it should."""
+        identity.prove(self.store, self.embedder, self.where, self.settings)
+
     @property
     def extractor(self) -> Extractor:
         """What reads memories out of messages: the rules, unless a model was given."""

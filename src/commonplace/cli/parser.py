@@ -17,6 +17,7 @@ from commonplace.cli import (
     commands_portable,
     commands_postgres,
     commands_removing,
+    commands_serve,
     commands_transcript,
     commands_writing,
 )
@@ -57,6 +58,7 @@ def build() -> Parser:
     commands_portable.register(commands)
     commands_copy.register(commands)
     commands_care.register(commands)
+    commands_serve.register(commands)
     commands_demo.register(commands)
     commands_postgres.register(commands)
     commands_models.register(commands)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI, Request, Response
@@ -11,32 +11,42 @@ from fastapi.exceptions import RequestValidationError
 from commonplace.__about__ import __version__
 from commonplace.core import Core
 from commonplace.errors import CommonplaceError, InvalidInput
+from commonplace.server import tracing
 from commonplace.server.config import Config
 from commonplace.server.door import Door
 from commonplace.server.gate import KeyGate
+from commonplace.server.health import router as health
 from commonplace.server.native import keys
 from commonplace.server.native import router as native
 from commonplace.server.paths import RawPath
 from commonplace.server.problems import problem
 from commonplace.server.visits import VisitedStore
+from commonplace.server.watching import Watched
 
 
-def create_app(core: Core, config: Config) -> FastAPI:
-    """The application on an open store; whoever opened it closes it."""
-    if not isinstance(core.store, VisitedStore):
-        core.store = VisitedStore(core.store)  # what a request costs is written with what it does
-    door = Door(core, KeyGate(core.store, config.space), threads=config.threads)
+def create_app(core: Core, config: Config, *, closing: Callable[[], None] | None = None) -> FastAPI:
+    """The application on an open store. `closing` is called when it ends, after the last answer."""
+    core.store = VisitedStore(core.store)
+    gate = KeyGate(core.store, config.space, closed=config.closed)
+    door = Door(core, gate, threads=config.threads)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        await door.prove()
+        if config.work:
+            core.wake()
         yield
         door.close()
+        if closing is not None:
+            closing()
 
     app = FastAPI(title="commonplace", version=__version__, lifespan=lifespan, docs_url="/docs", redoc_url=None)
     app.state.door = door
     app.add_middleware(RawPath)
+    app.add_middleware(Watched, tracing=tracing.spans() if config.telemetry else None)
     app.add_exception_handler(CommonplaceError, _told)
     app.add_exception_handler(RequestValidationError, _refused)
+    app.include_router(health)
     app.include_router(native)
     app.include_router(keys.router)
     return app

@@ -2,23 +2,56 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import asdict, dataclass
+
+VARIABLE = "COMMONPLACE_SERVER"
+"""The environment variable that carries a Config from the command line to its worker processes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
     """How a server behaves. The defaults are safe on loopback."""
 
-    host: str = "127.0.0.1"
-    port: int = 8420
+    book: str = "commonplace.db"
+    """The path or URL of the store."""
+    embedder: str | None = None
+    reranker: str | None = None
+    extractor: str | None = None
+
     space: str = "default"
     """The space of callers without a key, and of dialects that name none."""
 
+    closed: bool = False
+    """Whether a key is needed even if the book has none, as where the server can be reached from other machines."""
+
     threads: int = 4
     """Worker threads of one process: verbs run in them, never on the event loop."""
+
+    work: bool = True
+    """Whether the server does the jobs that learning leaves; without, `commonplace work` runs beside it."""
 
     max_body_bytes: int = 64_000_000
     """Largest body of a request; streams of records have no such limit."""
 
     body_timeout: float = 60.0
     """Seconds in which a request's body must arrive."""
+
+    cors_origins: tuple[str, ...] = ()
+    """Web pages of these origins may call; none by default."""
+
+    sign_up: str | None = None
+    """The plan of those who make themselves a key by the Memstore dialect; None: nobody may."""
+
+    telemetry: bool = False
+    """Whether requests are told to OpenTelemetry, which its own environment variables configure."""
+
+    def dumps(self) -> str:
+        """For the worker processes."""
+        return json.dumps(asdict(self))
+
+    @staticmethod
+    def loads(text: str) -> Config:
+        """What `dumps` gave."""
+        fields = json.loads(text)
+        return Config(**{**fields, "cors_origins": tuple(fields["cors_origins"])})

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Protocol, TypeVar
+from functools import partial
+from typing import ParamSpec, Protocol, TypeVar
 
 from commonplace.book import Book
 from commonplace.core import Core
@@ -13,6 +14,7 @@ from commonplace.errors import Forbidden
 from commonplace.server.callers import Ask, Caller
 from commonplace.server.visits import Extra, Visit, visiting
 
+P = ParamSpec("P")
 T = TypeVar("T")
 _MOST_BOOKS = 10_000
 
@@ -41,15 +43,20 @@ class Door:
 
     async def run(self, ask: Ask, verb: Callable[[Book], T]) -> T:
         """Run a verb on the book of the space that is asked for."""
-        return await asyncio.get_running_loop().run_in_executor(self._pool, self.run_here, ask, verb)
+        return await self._in_a_thread(self.run_here, ask, verb)
+
+    async def admit(self, ask: Ask) -> Caller:
+        """Say who asks, if they may; for what is done without a book."""
+        return await self._in_a_thread(self._admitted, ask)
+
+    async def prove(self) -> None:
+        """Recall the planted memory."""
+        await self._in_a_thread(self._core.prove)
 
     def run_here(self, ask: Ask, verb: Callable[[Book], T]) -> T:
         """The same in this thread."""
-        caller = self._gate.admit(ask)
+        caller = self._admitted(ask)
         space = caller.home if ask.space is None else ask.space
-        if not caller.opens(space):
-            raise Forbidden(f"this key does not open the space {space!r}")
-        _ensure_may(caller, ask)
         if ask.operation in ("read", "recall"):
             return self._charged(ask, caller, lambda: verb(self._book(space)))
         with visiting(Visit(self._gate.extras(ask, caller))) as visit:
@@ -60,11 +67,10 @@ class Door:
 
     async def run_as(self, ask: Ask, verb: Callable[[Core, Caller], T]) -> T:
         """Run something that is about no space, but about the book as a whole, for whoever asks."""
-        return await asyncio.get_running_loop().run_in_executor(self._pool, self._run_as, ask, verb)
+        return await self._in_a_thread(self._run_as, ask, verb)
 
     def _run_as(self, ask: Ask, verb: Callable[[Core, Caller], T]) -> T:
-        caller = self._gate.admit(ask)
-        _ensure_may(caller, ask)
+        caller = self._admitted(ask)
         return self._charged(ask, caller, lambda: verb(self._core, caller))
 
     def _charged(self, ask: Ask, caller: Caller, work: Callable[[], T]) -> T:
@@ -79,6 +85,17 @@ class Door:
         """Let the requests at hand end, and no more in."""
         self._pool.shutdown(wait=True)
 
+    async def _in_a_thread(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._pool, partial(work, *args, **kwargs))
+
+    def _admitted(self, ask: Ask) -> Caller:
+        caller = self._gate.admit(ask)
+        if ask.space is not None and not caller.opens(ask.space):
+            raise Forbidden(f"this key does not open the space {ask.space!r}")
+        if not caller.may(ask.role):
+            raise Forbidden(f"this key may {caller.role}; this needs a key that may {ask.role}")
+        return caller
+
     def _book(self, space: str) -> Book:
         # A book finds its space's number once; making one for each request would look it up each time.
         found = self._books.get(space)
@@ -87,8 +104,3 @@ class Door:
                 self._books.clear()
             found = self._books[space] = Book(self._core, space)
         return found
-
-
-def _ensure_may(caller: Caller, ask: Ask) -> None:
-    if not caller.may(ask.role):
-        raise Forbidden(f"this key may {caller.role}; this needs a key that may {ask.role}")

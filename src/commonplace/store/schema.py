@@ -10,9 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 
+from commonplace.errors import BookTooNew
 from commonplace.store.base import Tx
 
 VERSION = 1
+OLDEST = 1
+"""The oldest version whose programs can go on with a book of this one: those that an upgrade finds running. It rises
+only with a change that they could not live with; a new table or column is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,4 +143,15 @@ def migrate(tx: Tx, types: Types, *, current: int) -> int:
     """Bring a store from version `current` to VERSION inside the caller's transaction."""
     for version in range(current + 1, VERSION + 1):
         MIGRATIONS[version](tx, types)
+    tx.run(
+        "INSERT INTO book (name, value) VALUES ('oldest', :oldest)"
+        " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        {"oldest": str(OLDEST)},
+    )
     return VERSION
+
+
+def ensure_known(version: int, oldest: int | None, where: str) -> None:
+    """Refuse a book that a newer commonplace wrote, unless it says that this one can go on with it."""
+    if version > VERSION and (oldest is None or oldest > VERSION):
+        raise BookTooNew(f"{where} has schema {version}, this commonplace knows up to {VERSION}: upgrade it")
