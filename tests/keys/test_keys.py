@@ -229,7 +229,7 @@ def test_keys_say_nothing_of_their_secrets_in_errors(core: Core) -> None:
     said = []
     for work in (
         lambda: put(door, made.token, "a"),
-        lambda: recall(door, made.token[:-1] + "A"),
+        lambda: recall(door, made.token[:-1] + ("B" if made.token.endswith("A") else "A")),
         lambda: put(door, made.token, "a", space="x"),
     ):
         with pytest.raises(CommonplaceError) as caught:

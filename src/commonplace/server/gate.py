@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from commonplace import keys, times
-from commonplace.errors import Unauthorized
+from commonplace.errors import StoreError, Unauthorized
 from commonplace.server import limits
 from commonplace.server.callers import Ask, Caller
 from commonplace.server.limits import Charge, Charged
@@ -55,7 +56,13 @@ class KeyGate:
             return nothing
         lane = meters.lane(made.key)
         charged: Charged = self._store.write(made.take, lane)
-        return lambda: self._store.write(charged.give_back, lane)
+
+        def give_back() -> None:
+            # What went wrong is told, not that its price could not be given back as well.
+            with suppress(StoreError):
+                self._store.write(charged.give_back, lane)
+
+        return give_back
 
     def _made(self, ask: Ask, caller: Caller) -> Charge | None:
         made = limits.charge(ask, caller)
