@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+import pytest
+
 from commonplace.book import Book
 from commonplace.core import Core
 from commonplace.server.callers import Ask, Operation, Role
@@ -17,6 +19,8 @@ from commonplace.server.gate import KeyGate
 
 T = TypeVar("T")
 NAMESPACE = "shelf"
+ON_SQLITE = pytest.mark.parametrize("where", ["sqlite"], indirect=True)
+"""For what never reaches a statement that the engines could take differently."""
 WORKER = str(Path(__file__).with_name("keys_worker.py"))
 
 

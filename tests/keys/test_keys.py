@@ -7,7 +7,7 @@ from contextlib import suppress
 from hashlib import sha256
 
 import pytest
-from keys_harness import door_of, put, recall
+from keys_harness import ON_SQLITE, door_of, put, recall
 
 from commonplace import keys, times
 from commonplace.core import Core
@@ -65,6 +65,7 @@ def test_an_unknown_key_and_a_wrong_one_get_the_same_answer(core: Core) -> None:
     assert keys.admit(core.store, made.token) is not None
 
 
+@ON_SQLITE
 def test_an_unknown_key_is_compared_as_a_wrong_one_is(core: Core, monkeypatch: pytest.MonkeyPatch) -> None:
     made = keys.create(core.store)
     compared: list[tuple[str, str]] = []
@@ -109,6 +110,7 @@ def test_a_revoked_key_is_refused_with_its_old_secret_too_and_for_good(core: Cor
         keys.rotate(core.store, first.key.id)
 
 
+@ON_SQLITE
 def test_a_key_expires(core: Core) -> None:
     made = keys.create(core.store, expires=0.3)
     assert keys.admit(core.store, made.token) is not None
@@ -144,6 +146,7 @@ def test_a_key_without_limits_writes_nothing(core: Core, monkeypatch: pytest.Mon
     assert core.store.read(lambda tx: tx.run("SELECT count(*) FROM meter"), meters.lane("")) == [(0,)]
 
 
+@ON_SQLITE
 def test_a_key_opens_its_spaces_for_its_role(core: Core) -> None:
     reader = keys.create(core.store, role="read", spaces=["team-a", "agents-*"])
     door = door_of(core)
@@ -158,6 +161,7 @@ def test_a_key_opens_its_spaces_for_its_role(core: Core) -> None:
             put(door, writer.token, "a", space=space)
 
 
+@ON_SQLITE
 def test_sign_up_gives_a_space_of_its_own(core: Core) -> None:
     one, two = (keys.sign_up(core.store, "scout", "memstore-free") for _ in range(2))
     assert (one.key.label, one.key.plan, one.key.role) == ("scout", "memstore-free", "write")
@@ -169,6 +173,7 @@ def test_sign_up_gives_a_space_of_its_own(core: Core) -> None:
         put(door, two.token, "a", space=one.key.home)
 
 
+@ON_SQLITE
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -185,6 +190,7 @@ def test_what_makes_no_sense_is_refused_and_leaves_no_key(core: Core, wrong: dic
     assert not keys.exist(core.store)
 
 
+@ON_SQLITE
 @pytest.mark.parametrize("id", ["nobody", "", "a\0b", "\ud800"])
 def test_a_key_that_is_not_there_is_not_found(core: Core, id: str) -> None:
     keys.create(core.store)
@@ -211,6 +217,7 @@ def test_an_admin_makes_and_sees_only_what_it_has_itself(core: Core) -> None:
     refusal(core, made.token)
 
 
+@ON_SQLITE
 def test_who_has_limits_or_no_role_for_it_makes_no_keys(core: Core) -> None:
     limited = keys.create(core.store, role="admin", limits={"operations_month": 10})
     writer = keys.create(core.store, role="write")
@@ -223,6 +230,7 @@ def test_who_has_limits_or_no_role_for_it_makes_no_keys(core: Core) -> None:
     assert len(keys.everything(core.store)) == before
 
 
+@ON_SQLITE
 def test_keys_say_nothing_of_their_secrets_in_errors(core: Core) -> None:
     made = keys.create(core.store, role="read")
     door = door_of(core)
@@ -238,6 +246,7 @@ def test_keys_say_nothing_of_their_secrets_in_errors(core: Core) -> None:
     assert made.token.split("_")[2][:10] not in " ".join(said)
 
 
+@ON_SQLITE
 def test_a_server_that_saw_keys_stays_closed_if_the_book_loses_them(core: Core) -> None:
     door = door_of(core)
     recall(door, None)
@@ -250,6 +259,7 @@ def test_a_server_that_saw_keys_stays_closed_if_the_book_loses_them(core: Core) 
         recall(door_of(core, closed=True), None)
 
 
+@ON_SQLITE
 def test_times_are_told_to_the_second_they_were_given(core: Core) -> None:
     before = times.now()
     made = keys.create(core.store, expires=3600)

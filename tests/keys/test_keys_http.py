@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 import uvicorn
+from keys_harness import ON_SQLITE
 
 from commonplace import keys
 from commonplace.book import Book
@@ -65,6 +66,7 @@ def test_a_key_may_come_in_any_of_three_headers(core: Core, client: httpx.Client
         assert (answer.status_code, "FastAPI" in answer.json()["text"]) == (200, True)
 
 
+@ON_SQLITE
 def test_without_a_good_key_the_answer_is_401_and_tells_nothing(core: Core, client: httpx.Client) -> None:
     key = keys.create(core.store)
     unknown, wrong = f"cp_{'a' * 12}_{'A' * 40}", f"cp_{key.key.id}_{'A' * 40}"
@@ -82,6 +84,7 @@ def test_without_a_good_key_the_answer_is_401_and_tells_nothing(core: Core, clie
         assert (answer.status_code, answer.json()["code"]) == (401, "unauthorized")
 
 
+@ON_SQLITE
 def test_a_key_does_not_open_other_spaces(core: Core, client: httpx.Client) -> None:
     key = keys.create(core.store, spaces=["team-*"], home="team-a")
     for space, status in (("team-b", 200), ("default", 403), ("commonplace:planted", 403), ("team-a%2F..", 200)):
@@ -100,6 +103,7 @@ def test_over_its_limit_a_key_gets_429_with_the_time_to_wait(core: Core, client:
     assert client.post(RECALL, json={"query": "x", "k": 0}, headers=bearer(key)).status_code == 429
 
 
+@ON_SQLITE
 def test_a_request_that_is_refused_for_what_it_says_is_not_charged(core: Core, client: httpx.Client) -> None:
     key = keys.create(core.store, limits={"recalls_month": 2})
     for wrong in ({"query": "x", "k": 0}, {"query": "x\u0000"}, {"question": "x"}):
@@ -107,6 +111,7 @@ def test_a_request_that_is_refused_for_what_it_says_is_not_charged(core: Core, c
     assert keys.usage(core.store, key.key.id)[0].used == 0
 
 
+@ON_SQLITE
 def test_an_admin_key_looks_after_keys(core: Core, client: httpx.Client) -> None:
     admin = keys.create(core.store, role="admin", spaces=["team-*"], home="team-a")
     made = client.post(
@@ -134,6 +139,7 @@ def test_an_admin_key_looks_after_keys(core: Core, client: httpx.Client) -> None
     assert client.post(recall, json=ASK, headers={"X-API-Key": newest}).status_code == 401
 
 
+@ON_SQLITE
 def test_no_other_key_does_and_an_admin_only_within_its_own(core: Core, client: httpx.Client) -> None:
     root = keys.create(core.store, role="admin", spaces=["*"])
     admin = keys.create(core.store, role="admin", spaces=["team-*"], home="team-a")
@@ -151,6 +157,7 @@ def test_no_other_key_does_and_an_admin_only_within_its_own(core: Core, client: 
     assert client.get("/v1/keys/nobody/usage", headers=bearer(admin)).status_code == 404
 
 
+@ON_SQLITE
 def test_no_key_is_written_to_a_log(core: Core, client: httpx.Client, caplog: pytest.LogCaptureFixture) -> None:
     key = keys.create(core.store, role="admin", spaces=["*"])
     # httpx itself logs the headers that it sends, at this level; they are the client's.
