@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timezone
+from pathlib import Path
 
 import pytest
 from keys_harness import NAMESPACE, ON_SQLITE, ask, door_of, put, recall, remember
@@ -299,3 +301,13 @@ def test_usage_of_a_space_that_the_key_does_not_open_is_not_told(core: Core) -> 
         keys.usage(core.store, key.key.id, space="elsewhere")
     with pytest.raises(InvalidInput):
         keys.usage(core.store, key.key.id, namespace="a\0b")
+
+
+def test_every_limit_and_plan_is_documented() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "keys.md").read_text("utf-8")
+    rows = dict(re.findall(r"^\| (`[^|]+`) \| ([^|]+) \|", page.split("## Limits")[1], re.MULTILINE))
+    named = {name for cell in rows for name in re.findall(r"`([\w-]+)`", cell)}
+    assert named == {*plans.NAMES, *plans.PLANS}
+    for name, limits in plans.PLANS.items():
+        told = {what: float(value) for what, value in re.findall(r"(\w+)=([\d.]+)", rows[f"`{name}`"])}
+        assert told == pytest.approx(limits.given, abs=1e-4)
