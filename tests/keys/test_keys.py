@@ -10,6 +10,7 @@ import pytest
 from keys_harness import ON_SQLITE, door_of, put, recall
 
 from commonplace import keys, times
+from commonplace.book import Book
 from commonplace.core import Core
 from commonplace.errors import CommonplaceError, Forbidden, InvalidInput, NotFound, Unauthorized
 from commonplace.store import keys as rows
@@ -266,3 +267,10 @@ def test_times_are_told_to_the_second_they_were_given(core: Core) -> None:
     assert made.key.expires_at is not None
     assert before + 3_600_000_000 <= times.to_micros(made.key.expires_at) <= times.now() + 3_600_000_000
     assert keys.find(core.store, made.key.id) == made.key
+
+
+@ON_SQLITE
+def test_a_key_that_somebody_mentions_is_not_remembered(core: Core) -> None:
+    made = keys.create(core.store)
+    kept = Book(core, "default").remember(f"The build agent uses {made.token} for now")
+    assert kept.content == "The build agent uses [redacted: commonplace key] for now"
