@@ -25,8 +25,9 @@ def where(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     if request.param == "sqlite":
         yield str(tmp_path / "book.db")
         return
-    yield postgres.SCHEMAS.url(tmp_path)
-    postgres.SCHEMAS.release()
+    # A role that row-level security binds.
+    yield postgres.ORDINARY.url(tmp_path)
+    postgres.ORDINARY.release()
 
 
 @pytest.fixture
