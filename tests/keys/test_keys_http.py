@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 import logging
-import threading
-import time
 from collections.abc import Iterator
 
 import httpx
 import pytest
-import uvicorn
 from keys_harness import ON_SQLITE
+from keys_serving import served
 
 from commonplace import keys
 from commonplace.book import Book
@@ -25,28 +22,10 @@ ASK = {"query": "which framework did we choose?"}
 RECALL = "/v1/spaces/default/recall"
 
 
-@contextlib.contextmanager
-def served(core: Core) -> Iterator[httpx.Client]:
-    """A server on a free port, for as long as the block runs."""
-    config = uvicorn.Config(create_app(core, Config()), host="127.0.0.1", port=0, log_level="debug")
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    try:
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30) as client:
-            yield client
-    finally:
-        server.should_exit = True
-        thread.join()
-
-
 @pytest.fixture
 def client(core: Core) -> Iterator[httpx.Client]:
     Book(core, "default").remember("We chose FastAPI over Flask because of async support")
-    with served(core) as client:
+    with served(create_app(core, Config())) as client:
         yield client
 
 

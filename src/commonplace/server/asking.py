@@ -9,7 +9,7 @@ from collections.abc import Callable
 from fastapi import Request
 
 from commonplace.server.callers import Ask, Operation, Role
-from commonplace.server.paths import Name
+from commonplace.server.paths import Name, decoded
 
 
 def secret(request: Request) -> str | None:
@@ -33,6 +33,12 @@ def _password(encoded: str) -> str | None:
     return password or None
 
 
+def namespace(request: Request) -> str | None:
+    """The key-value namespace that a request's path names: some limits are a namespace's."""
+    named: str | None = request.path_params.get("namespace")
+    return None if named is None else decoded(named)
+
+
 def asks(role: Role, operation: Operation) -> Callable[..., Ask]:
     """A dependency that reads what a request to a space asks for."""
 
@@ -42,6 +48,7 @@ def asks(role: Role, operation: Operation) -> Callable[..., Ask]:
             space=space,
             role=role,
             operation=operation,
+            namespace=namespace(request),
             once=request.headers.get("idempotency-key"),
         )
 
