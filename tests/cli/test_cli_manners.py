@@ -24,7 +24,7 @@ from commonplace.cli.table import Column, cut, table, width
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "cli.md").read_text("utf-8")
 COMMANDS = "remember recall list get revise forget history feedback kv canvas transcript"
 COMMANDS += " learn links undo work jobs retry prune quarantine release"
-COMMANDS += " export import copy stats check backup reindex models postgres demo"
+COMMANDS += " export import copy stats check backup reindex models postgres demo keys"
 
 
 def parsers(
@@ -96,6 +96,7 @@ READING = [
     "canvas diff c p 1", "canvas revisions c p", "canvas delete c p", "transcript list", "transcript read s",
     "transcript tail s", "export", "check", "backup copy.db", "reindex", "reindex other.db", "links x", "undo x y",
     "work", "work --once", "jobs", "retry", "prune --keep 1", "quarantine x --reason y", "release x",
+    "keys list", "keys rotate x", "keys revoke x", "keys usage x",
 ]  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from commonplace.errors import NotFound
 if TYPE_CHECKING:
     from commonplace.book import Book
     from commonplace.core import Core
+    from commonplace.store.base import Store
 
 DEFAULT = "commonplace.db"
 
@@ -59,6 +60,36 @@ def core(args: Namespace) -> Iterator[Core]:
 
     opened = open_core(ensure_there(place(args)), embedder=embedder(args))
     try:
+        yield opened
+    finally:
+        opened.close()
+
+
+@contextmanager
+def store(args: Namespace) -> Iterator[Store]:
+    """Open the store of the book that is there, for work that no embedder takes part in."""
+    from commonplace.opening import open_store
+    from commonplace.settings import Settings
+
+    opened = open_store(ensure_there(place(args)), Settings())
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+@contextmanager
+def writable_store(args: Namespace, console: Console) -> Iterator[Store]:
+    """The same, making the book if it is not there and saying so."""
+    from commonplace.opening import open_store
+    from commonplace.settings import Settings
+
+    where = place(args)
+    new = _missing(where)
+    opened = open_store(where, Settings())
+    try:
+        if new:
+            console.remark(f"made a new book at {_shown(where)}")
         yield opened
     finally:
         opened.close()

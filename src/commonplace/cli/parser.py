@@ -10,6 +10,7 @@ from commonplace.cli import (
     commands_copy,
     commands_demo,
     commands_jobs,
+    commands_keys,
     commands_kv,
     commands_learning,
     commands_models,
@@ -61,4 +62,5 @@ def build() -> Parser:
     commands_demo.register(commands)
     commands_postgres.register(commands)
     commands_models.register(commands)
+    commands_keys.register(commands)
     return root

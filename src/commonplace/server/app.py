@@ -17,9 +17,10 @@ from commonplace.server import tracing
 from commonplace.server.bodies import Bodies, Manners
 from commonplace.server.config import Config
 from commonplace.server.door import Door
+from commonplace.server.gate import KeyGate
 from commonplace.server.health import router as health
+from commonplace.server.native import keys
 from commonplace.server.native import router as native
-from commonplace.server.open_gate import OpenGate
 from commonplace.server.openapi import documented
 from commonplace.server.paths import RawPath
 from commonplace.server.problems import broken, problem, refusal
@@ -28,7 +29,8 @@ from commonplace.server.watching import Watched
 
 def create_app(core: Core, config: Config, *, closing: Callable[[], None] | None = None) -> FastAPI:
     """The application on an open store. `closing` is called when it ends, after the last answer."""
-    door = Door(core, OpenGate(config.space), threads=config.threads)
+    gate = KeyGate(core.store, config.space, closed=config.closed)
+    door = Door(core, gate, threads=config.threads)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -68,6 +70,7 @@ def create_app(core: Core, config: Config, *, closing: Callable[[], None] | None
     app.add_exception_handler(Exception, _broken)
     app.include_router(health)
     app.include_router(native)
+    app.include_router(keys.router)
     return app
 
 

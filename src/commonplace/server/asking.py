@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from fastapi import Header, Request
 
 from commonplace.server.callers import Ask, Operation, Role
-from commonplace.server.paths import Name
+from commonplace.server.paths import Name, decoded
 
 Once = Annotated[
     str | None,
@@ -45,6 +45,12 @@ def _password(encoded: str) -> str | None:
     return password or None
 
 
+def namespace(request: Request) -> str | None:
+    """The key-value namespace that a request's path names: some limits are a namespace's."""
+    named: str | None = request.path_params.get("namespace")
+    return None if named is None else decoded(named)
+
+
 Asking = Callable[..., Coroutine[Any, Any, Ask]]
 
 
@@ -69,6 +75,7 @@ def asks_once(role: Role, operation: Operation, *, whole: bool = True) -> Asking
             space=space,
             role=role,
             operation=operation,
+            namespace=namespace(request),
             once=idempotency_key,
             digest="" if idempotency_key is None else digest(request, await request.body() if whole else b""),
         )

@@ -22,6 +22,9 @@ class Config:
     space: str = "default"
     """The space of callers without a key, and of dialects that name none."""
 
+    closed: bool = False
+    """Whether a key is needed even if the book has none, as where the server can be reached from other machines."""
+
     threads: int = 4
     """Worker threads of one process: verbs run in them, never on the event loop."""
 

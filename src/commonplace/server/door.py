@@ -28,8 +28,8 @@ class Gate(Protocol):
     def extras(self, ask: Ask, caller: Caller) -> Sequence[Extra]:
         """What the request adds to its first write: its charge."""
 
-    def charge(self, ask: Ask, caller: Caller) -> None:
-        """Charge for a request that writes nothing; LimitReached if too little is left."""
+    def charge(self, ask: Ask, caller: Caller) -> Callable[[], None]:
+        """Charge for a request that writes nothing, and return what gives it back; LimitReached if it is too much."""
 
 
 class Door:
@@ -68,27 +68,33 @@ class Door:
         """
         caller, space = self.admitted(ask)
         if ask.operation in ("read", "recall"):
-            self._gate.charge(ask, caller)
-            return verb(self._book(space))
+            return self._charged(ask, caller, lambda: verb(self._book(space)))
         extras = self._gate.extras(ask, caller)
-        if ask.once is None:
-            with visiting(Visit(extras)):
-                return verb(self._book(space))
-        return self._run_once(Once(f"{caller.key or ''}:{ask.once}", ask.digest), extras, space, verb, keep=keep)
+        if ask.once is not None:
+            once = Once(f"{caller.key or ''}:{ask.once}", ask.digest)
+            done, wrote = self._run_once(once, extras, space, verb, keep=keep)
+        else:
+            with visiting(Visit(extras)) as visit:
+                done = verb(self._book(space))
+            wrote = visit.wrote
+        if not wrote:  # it had nothing to write, and is a request all the same
+            self._gate.charge(ask, caller)
+        return done
 
-    def _run_once(self, once: Once, extras: Sequence[Extra], space: str, verb: Callable[[Book], T], *, keep: bool) -> T:
+    def _run_once(
+        self, once: Once, extras: Sequence[Extra], space: str, verb: Callable[[Book], T], *, keep: bool
+    ) -> tuple[T, bool]:
         place = Place(self._core.store, space)
-        book = self._book(space)
         before = once.before(self._core.store, place.find())
         if before is not None and before.whole:
             answer: T = before.value  # type: ignore[assignment]  # it is what this verb gave
-            return answer
+            return answer, True
         # The name goes around the charge: what is not done again is not paid for again.
-        with visiting(Visit([*extras, once], repeated=before is not None)):
-            done = verb(book)
+        with visiting(Visit([*extras, once], repeated=before is not None)) as visit:
+            done = verb(self._book(space))
         if keep:
             once.keep(self._core.store, place.find(), done)
-        return done
+        return done, visit.wrote
 
     def admitted(self, ask: Ask) -> tuple[Caller, str]:
         """Who asks, and for which space; Unauthorized or Forbidden if they may not."""
@@ -99,6 +105,22 @@ class Door:
         if not caller.may(ask.role):
             raise Forbidden(f"this key may {caller.role}; this needs a key that may {ask.role}")
         return caller, space
+
+    async def run_as(self, ask: Ask, verb: Callable[[Core, Caller], T]) -> T:
+        """Run something that is about no space, but about the book as a whole, for whoever asks."""
+        return await self.aside(partial(self._run_as, ask, verb))
+
+    def _run_as(self, ask: Ask, verb: Callable[[Core, Caller], T]) -> T:
+        caller, _ = self.admitted(ask)
+        return self._charged(ask, caller, lambda: verb(self._core, caller))
+
+    def _charged(self, ask: Ask, caller: Caller, work: Callable[[], T]) -> T:
+        give_back = self._gate.charge(ask, caller)
+        try:
+            return work()
+        except Exception:
+            give_back()
+            raise
 
     def close(self) -> None:
         """Let the requests at hand end, and no more in."""

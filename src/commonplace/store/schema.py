@@ -106,6 +106,14 @@ _TABLES = (
     """CREATE TABLE request (space {space} NOT NULL, name {text} NOT NULL, digest {text} NOT NULL,
         at {integer} NOT NULL, result {text}, PRIMARY KEY (space, name)){divided}""",
     "CREATE INDEX request_time ON request (space, at)",
+    # Who may do what. Keys belong to the book, not to a space: one may open several. Of a secret, its digest.
+    """CREATE TABLE api_key (id {text} PRIMARY KEY, secret {text} NOT NULL, old_secret {text}, old_until {integer},
+        role {text} NOT NULL, spaces {text} NOT NULL, home {text} NOT NULL, label {text} NOT NULL, plan {text} NOT NULL,
+        limits {text} NOT NULL, created_at {integer} NOT NULL, expires_at {integer}, used_at {integer},
+        revoked_at {integer}){clustered}""",
+    # What each key has used of each limit; `place` is the digest of a namespace's name, or nothing.
+    """CREATE TABLE meter (key {text} NOT NULL, name {text} NOT NULL, place {text} NOT NULL, period {integer} NOT NULL,
+        used {integer} NOT NULL, PRIMARY KEY (key, name, place)){clustered}""",
 )
 
 _SQLITE_TABLES = (
