@@ -32,7 +32,7 @@ def register(book: Book, name: str, *, description: str, capabilities: Sequence[
     return _agent(name, known)
 
 
-def agents(book: Book, capability: str = "") -> list[Json]:
+def agents(book: Book, capability: str = "") -> list[dict[str, Json]]:
     """The agents that are known, or those that have a capability."""
     entries = book.kv(AGENTS)
     found = [_agent(name, entries.get(name)) for name in entries.keys()]  # noqa: SIM118  # it is no dict
@@ -71,7 +71,7 @@ def post(book: Book, channel: str, *, agent: str, type: str, data: Json) -> dict
 
 def entries(
     book: Book, channel: str, *, type: str | None = None, since: float | None = None, limit: int = 50
-) -> list[Json]:
+) -> list[dict[str, Json]]:
     """Entries of a channel, oldest first: the first after a moment, or the last that there are."""
     _ensure(book, channel)
     most = checks.count(limit, "limit", least=1, most=1000)
@@ -85,8 +85,8 @@ def session(channel: str) -> str:
     return f"{CHANNELS}/{channel}"
 
 
-def _some(found: Iterator[dict[str, Json]], type: str | None, most: int) -> list[Json]:
-    taken: list[Json] = []
+def _some(found: Iterator[dict[str, Json]], type: str | None, most: int) -> list[dict[str, Json]]:
+    taken: list[dict[str, Json]] = []
     for entry in found:
         if type is None or entry["type"] == type:
             taken.append(entry)

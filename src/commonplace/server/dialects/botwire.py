@@ -83,7 +83,7 @@ async def append(request: Request, ask: Writing, namespace: Name, key: Key, body
 @router.put("/memory/{namespace}/{key:path}")
 async def put(request: Request, ask: Writing, namespace: Name, key: Key, version: Version, body: Value) -> Response:
     """Set a value; null deletes what stands there."""
-    value = None if body.value == "null" else texts.value(body.value)
+    value = texts.value(body.value)
 
     def verb(book: Book) -> dict[str, Json]:
         entries = book.kv(namespace)
@@ -167,7 +167,7 @@ async def search(request: Request, ask: Reading, capability: str = "") -> Respon
     """The agents of the space that have a capability; all of them, if none is named."""
 
     def verb(book: Book) -> dict[str, Json]:
-        found = rooms.agents(book, capability)
+        found: list[Json] = [*rooms.agents(book, capability)]
         return {"results": found, "count": len(found)}
 
     return await answered(request, ask, verb)
@@ -229,7 +229,7 @@ async def messages(
     """Entries, oldest first: the first after `since`, or the last that there are."""
 
     def verb(book: Book) -> dict[str, Json]:
-        found = rooms.entries(book, channel, type=type, since=since, limit=limit)
+        found: list[Json] = [*rooms.entries(book, channel, type=type, since=since, limit=limit)]
         return {"channel": channel, "count": len(found), "entries": found}
 
     return await answered(request, ask, verb)
