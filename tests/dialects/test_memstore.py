@@ -10,12 +10,12 @@ import httpx
 import pytest
 
 from commonplace.errors import CommonplaceError, Forbidden, QuotaExceeded, RateLimited
-from tests.dialects.serving import Keys, Served, serving
+from tests.dialects.serving import Keys, Served, sent, serving, talking
 
 
 @pytest.fixture
 def client(at: str) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=f"{at}/v1/memory") as made:
+    with talking(f"{at}/v1/memory") as made:
         yield made
 
 
@@ -34,8 +34,10 @@ def contents(answer: httpx.Response) -> list[str]:
 def test_what_is_remembered_is_answered_whole(client: httpx.Client) -> None:
     made = remembered(client, "Alice prefers tea", tags=["user:alice"], session="s-1", metadata={"n": [1, None]})
     assert set(made) == {"id", "content", "tags", "session", "metadata", "created_at"}
-    assert made["content"] == "Alice prefers tea" and made["tags"] == ["user:alice"]
-    assert made["session"] == "s-1" and made["metadata"] == {"n": [1, None]}
+    assert made["content"] == "Alice prefers tea"
+    assert made["tags"] == ["user:alice"]
+    assert made["session"] == "s-1"
+    assert made["metadata"] == {"n": [1, None]}
 
 
 def test_recall_answers_memories_with_scores(client: httpx.Client) -> None:
@@ -44,7 +46,8 @@ def test_recall_answers_memories_with_scores(client: httpx.Client) -> None:
     answer = client.get("/recall", params={"q": "what does Alice drink?"})
     told = answer.json()
     assert contents(answer)[0] == "Alice prefers tea in the morning"
-    assert told["query"] == "what does Alice drink?" and told["count"] == len(told["memories"])
+    assert told["query"] == "what does Alice drink?"
+    assert told["count"] == len(told["memories"])
     assert 0 < told["memories"][0]["score"] <= 1.2
 
 
@@ -85,19 +88,23 @@ def test_a_session_narrows_recall_and_list(client: httpx.Client) -> None:
     asked = {"q": "when do deploys happen?", "session": "two"}
     assert contents(client.get("/recall", params=asked)) == ["Deploys happen on Tuesday"]
     listed = client.get("/list", params={"session": "one"})
-    assert contents(listed) == ["Deploys happen on Monday"] and listed.json()["total"] == 1
+    assert contents(listed) == ["Deploys happen on Monday"]
+    assert listed.json()["total"] == 1
 
 
 def test_list_pages_by_offset_and_tells_the_total(client: httpx.Client) -> None:
     for number in range(7):
         remembered(client, f"note {number}", session="even" if number % 2 == 0 else "odd")
     page = client.get("/list", params={"limit": 3, "offset": 2})
-    assert contents(page) == ["note 4", "note 3", "note 2"] and page.json()["total"] == 7
+    assert contents(page) == ["note 4", "note 3", "note 2"]
+    assert page.json()["total"] == 7
     assert contents(client.get("/list", params={"limit": 3, "offset": 6})) == ["note 0"]
     beyond = client.get("/list", params={"offset": 70})
-    assert contents(beyond) == [] and beyond.json()["total"] == 7
+    assert contents(beyond) == []
+    assert beyond.json()["total"] == 7
     narrowed = client.get("/list", params={"session": "even", "limit": 2, "offset": 1})
-    assert contents(narrowed) == ["note 4", "note 2"] and narrowed.json()["total"] == 4
+    assert contents(narrowed) == ["note 4", "note 2"]
+    assert narrowed.json()["total"] == 4
 
 
 def test_what_has_lived_its_time_is_gone(client: httpx.Client, served: Served, space: str) -> None:
@@ -111,7 +118,8 @@ def test_forget_removes_it(client: httpx.Client) -> None:
     answer = client.delete(f"/forget/{made['id']}")
     assert answer.json() == {"deleted": True, "id": made["id"]}
     again = client.delete(f"/forget/{made['id']}")
-    assert again.status_code == 404 and again.json()["error"] == "not_found"
+    assert again.status_code == 404
+    assert again.json()["error"] == "not_found"
     assert contents(client.get("/recall", params={"q": "where does Carol live?", "threshold": 0})) == []
 
 
@@ -135,7 +143,8 @@ def test_forget_removes_it(client: httpx.Client) -> None:
 def test_what_cannot_be_remembered_is_refused_with_a_code(client: httpx.Client, body: Any, code: str) -> None:
     answer = client.post("/remember", json=body)
     assert (answer.status_code, answer.json()["error"]) == (400, code), answer.text
-    assert set(answer.json()) == {"error", "message"} and answer.json()["message"]
+    assert set(answer.json()) == {"error", "message"}
+    assert answer.json()["message"]
 
 
 def test_the_longest_content_is_taken(client: httpx.Client) -> None:
@@ -144,7 +153,8 @@ def test_the_longest_content_is_taken(client: httpx.Client) -> None:
 
 def test_no_json_is_refused_in_words(client: httpx.Client) -> None:
     answer = client.post("/remember", content=b"{", headers={"content-type": "application/json"})
-    assert answer.status_code == 400 and answer.json()["error"] == "invalid_request"
+    assert answer.status_code == 400
+    assert answer.json()["error"] == "invalid_request"
 
 
 @pytest.mark.parametrize("params", [{}, {"q": ""}, {"q": "  "}])
@@ -158,7 +168,8 @@ def test_a_recall_without_a_query_is_refused(client: httpx.Client, params: dict[
 )
 def test_numbers_out_of_bounds_are_refused(client: httpx.Client, params: dict[str, Any]) -> None:
     answer = client.get("/recall", params={"q": "anything", **params})
-    assert answer.status_code == 400 and set(answer.json()) == {"error", "message"}
+    assert answer.status_code == 400
+    assert set(answer.json()) == {"error", "message"}
 
 
 @pytest.mark.parametrize("params", [{"limit": 0}, {"limit": 5000}, {"offset": -1}, {"offset": "x"}])
@@ -167,8 +178,9 @@ def test_pages_out_of_bounds_are_refused(client: httpx.Client, params: dict[str,
 
 
 def test_nobody_signs_up_where_it_is_off(at: str) -> None:
-    answer = httpx.post(f"{at}/v1/agents", json={"name": "me"})
-    assert answer.status_code == 404 and answer.json()["error"] == "not_found"
+    answer = sent("POST", f"{at}/v1/agents", json={"name": "me"})
+    assert answer.status_code == 404
+    assert answer.json()["error"] == "not_found"
 
 
 @pytest.fixture(scope="module")
@@ -186,22 +198,23 @@ def keyed(tmp_path_factory: pytest.TempPathFactory, gate: Keys) -> Iterator[Serv
 def test_sign_up_gives_a_key_where_it_is_on(keyed: Served) -> None:
     keyed.app.state.sign_up = lambda name, email: f"cp_{name}_{email}"
     try:
-        answer = httpx.post(f"{keyed.url}/v1/agents", json={"name": "me", "email": "me@example.com"})
+        answer = sent("POST", f"{keyed.url}/v1/agents", json={"name": "me", "email": "me@example.com"})
     finally:
         del keyed.app.state.sign_up
-    assert answer.status_code == 201 and answer.json()["api_key"] == "cp_me_me@example.com"
+    assert answer.status_code == 201
+    assert answer.json()["api_key"] == "cp_me_me@example.com"
 
 
 def test_a_key_works_in_its_home_and_is_told_apart_from_none(keyed: Served) -> None:
     url = f"{keyed.url}/v1/memory"
-    none = httpx.get(f"{url}/list")
+    none = sent("GET", f"{url}/list")
     assert (none.status_code, none.json()["error"]) == (401, "missing_api_key")
-    bad = httpx.get(f"{url}/list", headers={"Authorization": "Bearer cp_bad"})
+    bad = sent("GET", f"{url}/list", headers={"Authorization": "Bearer cp_bad"})
     assert (bad.status_code, bad.json()["error"]) == (401, "invalid_api_key")
     good = {"Authorization": "Bearer cp_good"}
-    assert httpx.post(f"{url}/remember", json={"content": "at home"}, headers=good).status_code == 201
+    assert sent("POST", f"{url}/remember", json={"content": "at home"}, headers=good).status_code == 201
     assert keyed.book("home").list().memories[0].content == "at home"
-    elsewhere = httpx.get(f"{keyed.url}/spaces/other/v1/memory/list", headers=good)
+    elsewhere = sent("GET", f"{keyed.url}/spaces/other/v1/memory/list", headers=good)
     assert (elsewhere.status_code, elsewhere.json()["error"]) == (403, "forbidden")
 
 
@@ -218,7 +231,7 @@ def test_limits_have_the_codes_of_the_original(
 ) -> None:
     gate.refusal = refusal
     try:
-        answer = httpx.get(f"{keyed.url}/v1/memory/recall", params={"q": "x"})
+        answer = sent("GET", f"{keyed.url}/v1/memory/recall", params={"q": "x"})
     finally:
         gate.refusal = None
     assert (answer.status_code, answer.json()) == (status, {"error": code, "message": str(refusal)})
@@ -228,7 +241,7 @@ def test_limits_have_the_codes_of_the_original(
 def test_what_nobody_foresaw_tells_nothing(keyed: Served, gate: Keys) -> None:
     gate.refusal = RuntimeError("a secret place")  # type: ignore[assignment]
     try:
-        answers = [httpx.get(f"{keyed.url}{path}") for path in ("/v1/memory/list", "/usage", "/memory/ns/key")]
+        answers = [sent("GET", f"{keyed.url}{path}") for path in ("/v1/memory/list", "/usage", "/memory/ns/key")]
     finally:
         gate.refusal = None
     assert answers[0].json()["error"] == "server_error"

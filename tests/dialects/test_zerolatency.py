@@ -9,12 +9,12 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.dialects.serving import Served
+from tests.dialects.serving import Served, sent, talking
 
 
 @pytest.fixture
 def client(at: str) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=at) as made:
+    with talking(at) as made:
         yield made
 
 
@@ -40,12 +40,14 @@ GUIDE = (
 
 def test_the_guides_two_calls(client: httpx.Client) -> None:
     answer = client.post("/v1/extract", json={"agent_id": "dev-team-chat", "content": GUIDE})
-    assert answer.status_code == 202 and answer.json()["status"] == "accepted"
+    assert answer.status_code == 202
+    assert answer.json()["status"] == "accepted"
     # What was said is found at once; what is learned from it comes in the background.
     asked = {"agent_id": "dev-team-chat", "query": "API framework and architecture decisions", "max_tokens": 2000}
     assert "FastAPI" in ok(client.post("/v1/recall", json=asked))["context_block"]
     status = finished(client, answer.json()["job_id"])
-    assert status["status"] == "complete" and status["memories_stored"] == len(status["memory_ids"]) >= 1
+    assert status["status"] == "complete"
+    assert status["memories_stored"] == len(status["memory_ids"]) >= 1
     learned = [ok(client.get(f"/memories/{id}")) for id in status["memory_ids"]]
     assert any(each["category"] == "decision" and each["agent_id"] == "dev-team-chat" for each in learned)
 
@@ -53,7 +55,8 @@ def test_the_guides_two_calls(client: httpx.Client) -> None:
 @pytest.mark.parametrize("prefix", ["", "/v1", "/api"])
 def test_each_route_has_three_names(client: httpx.Client, prefix: str) -> None:
     made = ok(client.post(f"{prefix}/memories/seed", json={"content": "The cat is called Minka"}))
-    assert made["memories_stored"] == 1 and made["memory_ids"] == [made["id"]]
+    assert made["memories_stored"] == 1
+    assert made["memory_ids"] == [made["id"]]
     assert "Minka" in ok(client.post(f"{prefix}/recall", json={"query": "what is the cat called?"}))["text"]
     assert ok(client.get(f"{prefix}/memories"))["count"] == 1
     assert ok(client.get(f"{prefix}/usage"))["memories"] == 1
@@ -108,28 +111,33 @@ def test_messages_may_have_more_fields_than_we_read(client: httpx.Client) -> Non
 def test_a_job_of_another_space_is_unknown(client: httpx.Client, served: Served) -> None:
     job = ok(client.post("/extract", json={"content": "Sarah: I prefer tea."}))["job_id"]
     for other in (served.at("elsewhere"), served.url):
-        answer = httpx.get(f"{other}/memories/extract/{job}")
-        assert answer.status_code == 404 and set(answer.json()) == {"detail"}
+        answer = sent("GET", f"{other}/memories/extract/{job}")
+        assert answer.status_code == 404
+        assert set(answer.json()) == {"detail"}
 
 
 def test_a_memory_is_changed_told_and_deleted(client: httpx.Client) -> None:
     id = ok(client.post("/memories", json={"content": "The limit is 5"}))["id"]
     changed = ok(client.put(f"/memories/{id}", json={"content": "The limit is 7", "category": "fact"}))
-    assert changed["content"] == "The limit is 7" and changed["version"] == 2 and changed["category"] == "fact"
+    assert changed["content"] == "The limit is 7"
+    assert changed["version"] == 2
+    assert changed["category"] == "fact"
     history = ok(client.get(f"/memories/{id}/history"))["history"]
     assert [(step["version"], step["content"]) for step in history] == [(1, "The limit is 5"), (2, "The limit is 7")]
     assert [step["action"] for step in history] == ["remembered", "revised"]
     assert ok(client.delete(f"/memories/{id}"))["deleted"] is True
     for call in (client.get, client.delete):
         answer = call(f"/memories/{id}")
-        assert answer.status_code == 404 and set(answer.json()) == {"detail"}
+        assert answer.status_code == 404
+        assert set(answer.json()) == {"detail"}
 
 
 def test_search_gives_memories_and_pages_go_on(client: httpx.Client) -> None:
     for number in range(5):
         ok(client.post("/memories", json={"content": f"Printer {number} is on floor {number}"}))
     found = ok(client.get("/memories/search", params={"q": "on which floor is printer 3?", "limit": 2}))
-    assert found["count"] == len(found["memories"]) <= 2 and "Printer 3" in found["memories"][0]["content"]
+    assert found["count"] == len(found["memories"]) <= 2
+    assert "Printer 3" in found["memories"][0]["content"]
     first = ok(client.get("/memories", params={"limit": 3}))
     rest = ok(client.get("/memories", params={"limit": 3, "offset": 3}))
     assert (first["count"], first["has_more"], rest["count"], rest["has_more"]) == (3, True, 2, False)
@@ -141,7 +149,7 @@ def test_an_export_is_imported_once(client: httpx.Client, served: Served) -> Non
     ok(client.post("/memories", json={"content": "Minka is a cat"}))
     exported = ok(client.get("/memories/export"))
     assert exported["count"] == 2
-    with httpx.Client(base_url=served.at(f"copy-{time.time_ns()}")) as other:
+    with talking(served.at(f"copy-{time.time_ns()}")) as other:
         taken = ok(other.post("/memories/import", json=exported))
         assert (taken["imported"], taken["skipped"]) == (2, 0)
         again = ok(other.post("/memories/import", json=exported))
@@ -165,7 +173,8 @@ def test_feedback_becomes_a_signal(client: httpx.Client) -> None:
         ({"memory_id": id}, 422),
     ):
         answer = client.post("/feedback", json=body)
-        assert answer.status_code == status and set(answer.json()) == {"detail"}
+        assert answer.status_code == status
+        assert set(answer.json()) == {"detail"}
 
 
 @pytest.mark.parametrize(
@@ -191,4 +200,5 @@ def test_what_is_wrong_is_told_as_detail(
 ) -> None:
     answer = client.request(method, path, json=body)
     assert answer.status_code == status, answer.text
-    assert isinstance(answer.json()["detail"], str) and answer.json()["detail"]
+    assert isinstance(answer.json()["detail"], str)
+    assert answer.json()["detail"]
