@@ -7,6 +7,7 @@ BENCH := .venv-bench
 PIP_INSTALL := -m pip install --quiet --quiet --disable-pip-version-check
 INSTALL_SELF := $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 PACKAGE := pyproject.toml src/commonplace/__about__.py
+CLIENTS := $(patsubst requirements/clients/%.txt,$(VENV)/clients/%,$(wildcard requirements/clients/*.txt))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -18,7 +19,7 @@ help: ## Say what there is
 serve: $(VENV)/.package ## Show a recall at work, on a throw-away book (commonplace demo)
 	@$(VENV)/bin/commonplace demo
 
-test: lint ## Everything that must pass: lint, then all tests, the slow ones too
+test: lint $(CLIENTS) ## Everything that must pass: lint, then all tests, the slow ones too
 	@printf 'Running the tests\n'
 	@$(VENV)/bin/python -m pytest -n auto --dist worksteal --hypothesis-profile ci
 
@@ -46,6 +47,13 @@ $(VENV)/.packages: requirements/dev.txt
 	@printf 'Making %s (once; under a minute)\n' $(VENV)
 	@$(PYTHON) -m venv --clear $(VENV)
 	@$(VENV)/bin/python $(PIP_INSTALL) -r requirements/dev.txt
+	@touch $@
+
+# Clients of other services, for tests that run them unmodified: a directory for each, since two versions of one clash.
+$(VENV)/clients/%: requirements/clients/%.txt $(VENV)/.packages
+	@printf 'Installing %s for the tests\n' $*
+	@rm -rf $@
+	@$(VENV)/bin/python $(PIP_INSTALL) --no-deps --ignore-requires-python --target $@ -r $<
 	@touch $@
 
 $(BENCH)/.packages: requirements/bench.txt

@@ -107,7 +107,7 @@ class Keys:
         """Nothing is charged."""
 
 
-def run_client(code: str, *packages: str, **env: str) -> str:
+def run_client(code: str, *packages: str, cwd: Path | None = None, **env: str) -> str:
     """Run a program with a client's package in a process of its own; returns what it printed."""
     places = [CLIENTS / package for package in packages]
     missing = [place for place in places if not place.is_dir()]
@@ -117,6 +117,8 @@ def run_client(code: str, *packages: str, **env: str) -> str:
         env={"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), "NO_PROXY": "*"}
         | {"PYTHONPATH": os.pathsep.join([*map(str, places), env.pop("PYTHONPATH", "")]).strip(os.pathsep)}
         | env,
+        cwd=cwd,
+        input="exit\n",
         capture_output=True,
         text=True,
         timeout=60,

@@ -11,6 +11,8 @@ from commonplace.values import KINDS, Draft, Hit, Json, Kind, Memory, Recall, Re
 
 BUDGET = 4000
 """Tokens of a recall, unless the client says how many."""
+_HESITANT = 0.1
+"""The relevance that is enough where nothing has more: 0Latency's clients expect the nearest that there is."""
 _MOST = 10_000
 _SIGNALS: dict[str, Signal] = {"used": "used", "ignored": "ignored", "contradicted": "wrong", "miss": "used"}
 """What was missed should have been found: it counts as wanted."""
@@ -76,6 +78,13 @@ def stored(memories: Sequence[Memory]) -> dict[str, Json]:
 def found(hit: Hit) -> dict[str, Json]:
     """A memory that was found: relevance is the probability that it bears on the query, score what it is ranked by."""
     return {**plain(hit.memory), "relevance": round(hit.parts.relevance, 4), "score": round(hit.score, 4)}
+
+
+def recall(book: Book, query: str, *, agent: str | None, limit: int, budget: int | None) -> Recall:
+    """What bears on a query; where nothing clearly does, what may. Its relevance and the coverage tell which it is."""
+    where = within(agent)
+    found = book.recall(query, k=limit, max_tokens=budget, within=where)
+    return found if found.hits else book.recall(query, k=limit, max_tokens=budget, within=where, threshold=_HESITANT)
 
 
 def recalled(recall: Recall) -> dict[str, Json]:

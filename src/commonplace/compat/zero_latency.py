@@ -49,7 +49,7 @@ class Memory:
         self, query: str, agent_id: str | None = None, limit: int = 10, max_tokens: int = answers.BUDGET
     ) -> Recalled:
         """Recall what bears on a query."""
-        found = self._book.recall(query, k=limit, max_tokens=max_tokens, within=answers.within(agent_id))
+        found = answers.recall(self._book, query, agent=agent_id, limit=limit, budget=max_tokens)
         return Recalled(answers.recalled(found))
 
     def extract(self, conversation: Sequence[Mapping[str, Any]], agent_id: str | None = None) -> dict[str, Json]:

@@ -100,7 +100,7 @@ async def recall(request: Request, ask: Recalling, question: Question) -> Respon
     budget = next(given for given in budgets if given is not None)
 
     def verb(book: Book) -> dict[str, Json]:
-        found = book.recall(query, k=question.limit, max_tokens=budget, within=answers.within(question.agent_id))
+        found = answers.recall(book, query, agent=question.agent_id, limit=question.limit, budget=budget)
         return answers.recalled(found)
 
     return await answered(request, ask, verb)
@@ -155,7 +155,7 @@ async def search(request: Request, ask: Recalling, q: str, agent_id: str | None 
     """The memories that bear on a query, without a text made of them."""
 
     def verb(book: Book) -> dict[str, Json]:
-        hits = book.recall(q, k=limit, max_tokens=None, within=answers.within(agent_id)).hits
+        hits = answers.recall(book, q, agent=agent_id, limit=limit, budget=None).hits
         memories: list[Json] = [answers.found(hit) for hit in hits]
         return {"query": q, "memories": memories, "results": memories, "count": len(memories)}
 
