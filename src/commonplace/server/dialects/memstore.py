@@ -12,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 
 from commonplace.book import Book
 from commonplace.compat.answers import words
-from commonplace.errors import CommonplaceError, InvalidInput, NotFound, QuotaExceeded, RateLimited, Unauthorized
+from commonplace.errors import CommonplaceError, InvalidInput, LimitReached, NotFound, RateLimited, Unauthorized
 from commonplace.server.asking import secret
 from commonplace.server.dialects.pages import window
 from commonplace.server.dialects.speaking import Malformed, Reading, Recalling, Speaking, Writing, answered
@@ -57,10 +57,8 @@ class Route(Speaking):
 def _code(request: Request, error: CommonplaceError) -> str:
     if isinstance(error, Unauthorized):
         return "missing_api_key" if secret(request) is None else "invalid_api_key"
-    if isinstance(error, QuotaExceeded):
-        return "ops_limit_reached"
-    if isinstance(error, RateLimited):
-        return "hourly_rate_limit"
+    if isinstance(error, LimitReached):
+        return "hourly_rate_limit" if isinstance(error, RateLimited) else "ops_limit_reached"
     return "server_error" if error.status == 500 else error.code
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any, TypeVar
 from urllib.parse import unquote
@@ -11,6 +12,7 @@ from fastapi import Depends, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic_core import to_json
+from starlette.exceptions import HTTPException
 
 from commonplace.book import Book
 from commonplace.errors import CommonplaceError, InvalidInput
@@ -54,9 +56,12 @@ class Speaking(APIRoute):
                 return self.told(request, error)
             except RequestValidationError as error:
                 return self.told(request, Malformed(_spoken(error)))
+            except HTTPException:
+                return self.told(request, Malformed("the body cannot be read"))
             except Exception as error:  # noqa: BLE001  # the client must get an answer that it can read
-                # The error's own words may quote what was sent: logs get its kind alone.
-                _log.error("a request failed: %s", type(error).__name__)
+                # The error's own words may quote what was sent: logs get its kind and place alone.
+                place = traceback.extract_tb(error.__traceback__)[-1]
+                _log.error("a request failed: %s at %s:%s", type(error).__name__, place.filename, place.lineno)
                 return self.told(request, Unexpected("the server failed; nothing is known to have been changed"))
 
         return speaking
