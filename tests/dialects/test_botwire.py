@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.compat import texts
+from commonplace.book import Book
+from commonplace.compat import rooms, texts
+from commonplace.opening import open_core
+from commonplace.server.visits import VisitedStore
+from commonplace.store.base import Store, Tx
 from tests.dialects.serving import Served, talking
+
+T = TypeVar("T")
 
 
 @pytest.fixture
@@ -193,6 +201,39 @@ def test_the_times_of_concurrent_posts_rise_with_their_order(client: httpx.Clien
     times = [entry["timestamp"] for entry in ok(client.get("/channels/news/messages?limit=100"))["entries"]]
     assert len(times) == 60
     assert all(before < after for before, after in itertools.pairwise(times))
+
+
+class Held(VisitedStore):
+    """Lets one writer wait at its gate."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store)
+        self.waits: threading.Thread | None = None
+        self.there, self.go = threading.Event(), threading.Event()
+
+    def write(self, work: Callable[[Tx], T], space: int | None) -> T:
+        if threading.current_thread() is self.waits:
+            self.there.set()
+            assert self.go.wait(20)
+        return super().write(work, space)
+
+
+def test_a_post_that_waited_for_another_is_the_later_one(tmp_path: Path) -> None:
+    core = open_core(tmp_path / "book.db")
+    held = core.store = Held(core.store)
+    book = Book(core, "default")
+    rooms.create(book, "news", agent="a", visibility="public", description="")
+    rooms.post(book, "news", agent="a", type="data", data="first")
+    held.waits = threading.Thread(
+        target=rooms.post, args=(book, "news"), kwargs={"agent": "a", "type": "data", "data": 1}
+    )
+    held.waits.start()
+    assert held.there.wait(20)
+    seen = rooms.post(book, "news", agent="b", type="data", data=2)
+    held.go.set()
+    held.waits.join()
+    assert [entry["data"] for entry in rooms.entries(book, "news", since=float(str(seen["timestamp"])))] == [1]
+    book.close()
 
 
 JSON = st.recursive(
