@@ -63,7 +63,7 @@ class Served:
 
 
 @contextmanager
-def serving(path: Path, gate: Gate | None = None) -> Iterator[Served]:
+def serving(path: Path | str, gate: Gate | None = None) -> Iterator[Served]:
     """Serve a book on a free port until the block ends."""
     core = open_core(path)
     app = create_app(core, Config(), closing=core.close)
