@@ -9,6 +9,7 @@ BENCH := .venv-bench
 PIP_INSTALL := -m pip install --quiet --quiet --disable-pip-version-check
 INSTALL_SELF := $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 PACKAGE := pyproject.toml src/commonplace/__about__.py
+CLIENTS := $(patsubst requirements/clients/%.txt,$(VENV)/clients/%,$(wildcard requirements/clients/*.txt))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -20,7 +21,7 @@ help: ## Say what there is
 serve: $(VENV)/.package ## Serve a book over HTTP: BOOK=commonplace.db PORT=8420
 	@$(VENV)/bin/commonplace serve $(BOOK) --port $(PORT)
 
-test: lint ## Everything that must pass: lint, then all tests, the slow ones too
+test: lint $(CLIENTS) ## Everything that must pass: lint, then all tests, the slow ones too
 	@printf 'Running the tests\n'
 	@$(VENV)/bin/python -m pytest -n auto --dist worksteal --hypothesis-profile ci
 
@@ -48,6 +49,13 @@ $(VENV)/.packages: requirements/dev.txt
 	@printf 'Making %s (once; under a minute)\n' $(VENV)
 	@$(PYTHON) -m venv --clear $(VENV)
 	@$(VENV)/bin/python $(PIP_INSTALL) -r requirements/dev.txt
+	@touch $@
+
+# Clients of other services, for tests that run them unmodified: a directory for each, since two versions of one clash.
+$(VENV)/clients/%: requirements/clients/%.txt $(VENV)/.packages
+	@printf 'Installing %s for the tests\n' $*
+	@rm -rf $@
+	@$(VENV)/bin/python $(PIP_INSTALL) --no-deps --ignore-requires-python --target $@ -r $<
 	@touch $@
 
 $(BENCH)/.packages: requirements/bench.txt

@@ -67,5 +67,6 @@ class Transcript:
         return self._store.read(lambda tx: messages.after(tx, space, self._session, number, most), space)
 
     def _write(self, lines: list[messages.Line]) -> list[Message]:
-        space, now = self._place.make(), times.now()
-        return self._store.write(lambda tx: messages.append(tx, space, self._session, lines, now=now), space)
+        space = self._place.make()
+        # The time is taken inside the transaction, so that it rises with the numbers.
+        return self._store.write(lambda tx: messages.append(tx, space, self._session, lines, now=times.now()), space)

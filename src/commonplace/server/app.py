@@ -16,6 +16,7 @@ from commonplace.errors import CommonplaceError, InvalidInput
 from commonplace.server import tracing
 from commonplace.server.bodies import Bodies, Manners
 from commonplace.server.config import Config
+from commonplace.server.dialects import router as dialects
 from commonplace.server.door import Door
 from commonplace.server.gate import KeyGate
 from commonplace.server.health import router as health
@@ -71,6 +72,8 @@ def create_app(core: Core, config: Config, *, closing: Callable[[], None] | None
     app.include_router(health)
     app.include_router(native)
     app.include_router(keys.router)
+    app.include_router(dialects)
+    app.include_router(dialects, prefix="/spaces/{space}")
     return app
 
 
