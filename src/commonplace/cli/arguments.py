@@ -46,7 +46,7 @@ def book_options() -> Parser:
     """The options of every command; suppressed defaults let them stand before and after its name."""
     shared = Parser(add_help=False, argument_default=argparse.SUPPRESS)
     group = shared.add_argument_group("the book")
-    group.add_argument("--book", metavar="PATH", help="the book's file (COMMONPLACE_BOOK, else commonplace.db)")
+    group.add_argument("--book", metavar="PATH", help="its file, or a URL (COMMONPLACE_BOOK, else commonplace.db)")
     group.add_argument("--space", metavar="S", help="the space, a wall inside the book (COMMONPLACE_SPACE)")
     group.add_argument(
         "--embedder",

@@ -61,7 +61,7 @@ def parse(url: str, api_key: str | None = None, *, warn: bool = True) -> Address
         warnings.warn(
             f"the key goes to {address.shown} unencrypted: use https:// unless the network is your own",
             UnencryptedKey,
-            stacklevel=5,
+            stacklevel=4,
         )
     return address
 
