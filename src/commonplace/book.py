@@ -225,9 +225,9 @@ class Book:
         space = self._place.make()
         taken = learning.take_in(self._core, space, said)
         if wait:
-            return learning.learned(self._core, space, said.session, taken, progress or (lambda done, total: None))
+            return learning.learned(self._core, space, taken, progress or (lambda done, total: None))
         self._core.wake()
-        return Learned(session=said.session, messages=taken.ids, jobs=taken.jobs)
+        return Learned(session=taken.session, messages=taken.ids, jobs=taken.jobs)
 
     def jobs(self) -> Jobs:
         """The jobs that wait, run, or have failed for good, oldest first."""

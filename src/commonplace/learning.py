@@ -49,6 +49,7 @@ class Conversation:
 class Taken:
     """What was taken in."""
 
+    session: str
     ids: tuple[str, ...]
     jobs: tuple[int, ...]
 
@@ -69,7 +70,8 @@ def take_in(core: Core, space: int, said: Conversation) -> Taken:
         present = [(record, each.number) for record, each in zip(made, kept, strict=True) if record is not None]
         memories.insert(tx, space, [record for record, _ in present], generation=identity.generation)
         links.put(tx, space, [_said_in(record, said.session, number) for record, number in present])
-        return Taken(ids=tuple(record.id for record, _ in present), jobs=_queue(tx, core, space, said, present))
+        ids = tuple(record.id for record, _ in present)
+        return Taken(session=said.session, ids=ids, jobs=_queue(tx, core, space, said, present))
 
     return core.store.write(work, space)
 
@@ -117,7 +119,7 @@ def run(core: Core, space: int, job: Job, token: str) -> list[Settled] | None:
     return core.store.write(work, space)
 
 
-def learned(core: Core, space: int, session: str, taken: Taken, progress: Progress) -> Learned:
+def learned(core: Core, space: int, taken: Taken, progress: Progress) -> Learned:
     """Run the jobs of what was taken in, now, and tell what came of it."""
     from commonplace import working  # it runs what this defines
 
@@ -127,7 +129,7 @@ def learned(core: Core, space: int, session: str, taken: Taken, progress: Progre
         settled += working.run_now(core, space, number)
     progress(len(taken.ids), len(taken.ids))
     return Learned(
-        session=session,
+        session=taken.session,
         messages=taken.ids,
         memories=tuple(memories.decode(each.row) for each in settled if each.row is not None),
         links=tuple(link for each in settled for link in each.links),

@@ -43,30 +43,34 @@ def revise(core: Core, space: int, id: str, change: Change, if_version: int | No
     if all(getattr(change, name) is ... for name in Change.__slots__ if name != "reason"):
         raise InvalidInput("nothing to revise: name what changes, such as content, tags or importance")
     while True:
-        revised = _attempt(core, space, id, change, if_version)
-        if revised is not None:
-            return revised
+        try:
+            return _attempt(core, space, id, change, if_version)
+        except _MovedOn:
+            continue
 
 
-def _attempt(core: Core, space: int, id: str, change: Change, if_version: int | None) -> Memory | None:
+class _MovedOn(Exception):
+    """Another writer's version came between the read and the write; raised, so that nothing at all was written."""
+
+
+def _attempt(core: Core, space: int, id: str, change: Change, if_version: int | None) -> Memory:
     now = times.now()
 
     def read(tx: Tx) -> tuple[Row, memories.Record]:
         row = memories.current(tx, space, id, now=now, if_version=if_version)
         return row, memories.record_of(tx, space, row)
 
-    def write(tx: Tx) -> Row | None:
+    def write(tx: Tx) -> Row:
         core.ensure_generation(tx)
         row = memories.current(tx, space, id, now=now, if_version=if_version)
         if row[0] != old[0]:
-            return None
+            raise _MovedOn
         return memories.revise(tx, space, row, record, action="revised", now=now)
 
     core.identity()
     old, before = core.store.read(read, space)
     record = _changed(core, memories.decode(old), before, change, now)
-    row = core.store.write(write, space)
-    return None if row is None else memories.decode(row)
+    return memories.decode(core.store.write(write, space))
 
 
 def _changed(core: Core, memory: Memory, before: memories.Record, change: Change, now: int) -> memories.Record:

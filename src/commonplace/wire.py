@@ -1,7 +1,7 @@
 """Values as JSON has them, out and in again without loss: what the command line, the server and its client speak.
 
-Times are ISO 8601. A content of bytes is `base64` in the place of `content`, so that no JSON content can be taken for one.
-What a value's fields are like is read from their hints, once for each class: recall is answered thousands of times a second.
+Times are ISO 8601. A content of bytes is `base64` in the place of `content`, so that no JSON content is taken for one.
+What a value's fields are like is read from their hints, once for each class: a recall is sent in microseconds.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
 
 from commonplace.__about__ import __version__
 from commonplace.core import Core
@@ -16,7 +17,7 @@ from commonplace.server.door import Door
 from commonplace.server.native import router as native
 from commonplace.server.open_gate import OpenGate
 from commonplace.server.paths import RawPath
-from commonplace.server.problems import problem
+from commonplace.server.problems import broken, problem, refusal
 
 
 def create_app(core: Core, config: Config) -> FastAPI:
@@ -28,11 +29,20 @@ def create_app(core: Core, config: Config) -> FastAPI:
         yield
         door.close()
 
-    app = FastAPI(title="commonplace", version=__version__, lifespan=lifespan, docs_url="/docs", redoc_url=None)
+    app = FastAPI(
+        title="commonplace",
+        version=__version__,
+        lifespan=lifespan,
+        docs_url="/docs",
+        redoc_url=None,
+        redirect_slashes=False,
+    )
     app.state.door = door
     app.add_middleware(RawPath)
     app.add_exception_handler(CommonplaceError, _told)
     app.add_exception_handler(RequestValidationError, _refused)
+    app.add_exception_handler(HTTPException, _turned_away)
+    app.add_exception_handler(Exception, _broken)
     app.include_router(native)
     return app
 
@@ -45,6 +55,16 @@ def _told(request: Request, error: Exception) -> Response:
 def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101  # as above
     return problem(InvalidInput(spoken(error)))
+
+
+def _turned_away(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101  # as above
+    words = {404: f"there is no {request.url.path}", 405: f"{request.method} is not for {request.url.path}"}
+    return refusal(error.status_code, words.get(error.status_code, error.detail), error.headers)
+
+
+def _broken(request: Request, error: Exception) -> Response:
+    return broken()
 
 
 def spoken(error: RequestValidationError) -> str:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Protocol, TypeVar
 
 from commonplace.book import Book
-from commonplace.core import Core
+from commonplace.core import Core, Place
 from commonplace.errors import Forbidden
 from commonplace.server.callers import Ask, Caller
-from commonplace.server.visits import Extra, Visit, visiting
+from commonplace.server.once import Once
+from commonplace.server.visits import Extra, Visit, VisitedStore, visiting
 
 T = TypeVar("T")
 _MOST_BOOKS = 10_000
@@ -34,28 +36,60 @@ class Door:
     """Lets requests in. Everything that takes time happens in a worker thread, in one hop."""
 
     def __init__(self, core: Core, gate: Gate, *, threads: int) -> None:
+        if not isinstance(core.store, VisitedStore):
+            core.store = VisitedStore(core.store)
         self._core = core
         self._gate = gate
         self._books: dict[str, Book] = {}
         self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="commonplace door")
 
-    async def run(self, ask: Ask, verb: Callable[[Book], T]) -> T:
+    async def run(self, ask: Ask, verb: Callable[[Book], T], *, keep: bool = False) -> T:
         """Run a verb on the book of the space that is asked for."""
-        return await asyncio.get_running_loop().run_in_executor(self._pool, self.run_here, ask, verb)
+        return await self.aside(partial(self.run_here, ask, verb, keep=keep))
 
-    def run_here(self, ask: Ask, verb: Callable[[Book], T]) -> T:
-        """The same in this thread."""
+    async def aside(self, work: Callable[[], T]) -> T:
+        """Do something in a worker thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+
+    def run_here(self, ask: Ask, verb: Callable[[Book], T], *, keep: bool = False) -> T:
+        """The same in this thread.
+
+        A request with a name gives what it gave the first time: by the result of its first write, from which the verb
+        goes on; `keep` is for verbs whose answer does not follow from that, and keeps the answer as well.
+        """
+        caller, space = self.admitted(ask)
+        if ask.operation in ("read", "recall"):
+            self._gate.charge(ask, caller)
+            return verb(self._book(space))
+        extras = self._gate.extras(ask, caller)
+        if ask.once is None:
+            with visiting(Visit(extras)):
+                return verb(self._book(space))
+        return self._run_once(Once(f"{caller.key or ''}:{ask.once}", ask.digest), extras, space, verb, keep=keep)
+
+    def _run_once(self, once: Once, extras: Sequence[Extra], space: str, verb: Callable[[Book], T], *, keep: bool) -> T:
+        place = Place(self._core.store, space)
+        book = self._book(space)
+        before = once.before(self._core.store, place.find())
+        if before is not None and before.whole:
+            answer: T = before.value  # type: ignore[assignment]  # it is what this verb gave
+            return answer
+        # The name goes around the charge: what is not done again is not paid for again.
+        with visiting(Visit([*extras, once], repeated=before is not None)):
+            done = verb(book)
+        if keep:
+            once.keep(self._core.store, place.find(), done)
+        return done
+
+    def admitted(self, ask: Ask) -> tuple[Caller, str]:
+        """Who asks, and for which space; Unauthorized or Forbidden if they may not."""
         caller = self._gate.admit(ask)
         space = caller.home if ask.space is None else ask.space
         if not caller.opens(space):
             raise Forbidden(f"this key does not open the space {space!r}")
         if not caller.may(ask.role):
             raise Forbidden(f"this key may {caller.role}; this needs a key that may {ask.role}")
-        if ask.operation in ("read", "recall"):
-            self._gate.charge(ask, caller)
-            return verb(self._book(space))
-        with visiting(Visit(self._gate.extras(ask, caller))):
-            return verb(self._book(space))
+        return caller, space
 
     def close(self) -> None:
         """Let the requests at hand end, and no more in."""

@@ -98,6 +98,10 @@ _TABLES = (
         attempts {integer} NOT NULL, due_at {integer} NOT NULL, created_at {integer} NOT NULL, claim {text},
         error {text}, payload {text} NOT NULL, PRIMARY KEY (space, number)){divided}""",
     "CREATE INDEX job_due ON job (state, due_at)",
+    # What was done under a request's own name; `result` is NULL where it is not kept.
+    """CREATE TABLE request (space {space} NOT NULL, name {text} NOT NULL, digest {text} NOT NULL,
+        at {integer} NOT NULL, result {text}, PRIMARY KEY (space, name)){divided}""",
+    "CREATE INDEX request_time ON request (space, at)",
 )
 
 _SQLITE_TABLES = (
