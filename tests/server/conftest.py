@@ -1,52 +1,13 @@
-"""A real server for the tests: uvicorn in a thread, on a port that is free, over a real file."""
+"""A server for all tests of a worker, and a space of its own for each."""
 
 from __future__ import annotations
 
-import threading
-import time
+import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 
 import httpx
 import pytest
-import uvicorn
-
-from commonplace.core import Core
-from commonplace.opening import open_core
-from commonplace.server.app import create_app
-from commonplace.server.config import Config
-
-
-@dataclass
-class Running:
-    """A server that runs, and what it runs on."""
-
-    url: str
-    core: Core
-    server: uvicorn.Server
-    thread: threading.Thread
-
-    def stop(self) -> None:
-        self.server.should_exit = True
-        self.thread.join(20)
-        self.core.close()
-
-
-def start(where: str | Path, config: Config | None = None) -> Running:
-    """Serve the book at a place."""
-    core = open_core(where)
-    app = create_app(core, config or Config())
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning", lifespan="on", access_log=False))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    until = time.monotonic() + 20
-    while not server.started:
-        assert thread.is_alive()
-        assert time.monotonic() < until
-        time.sleep(0.01)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    return Running(f"http://127.0.0.1:{port}", core, server, thread)
+from server_harness import Running, start
 
 
 @pytest.fixture(scope="session")
@@ -57,8 +18,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 
 @pytest.fixture
-def http(running: Running, request: pytest.FixtureRequest) -> Iterator[httpx.Client]:
+def http(running: Running) -> Iterator[httpx.Client]:
     """A client of a space of the test's own."""
-    space = request.node.name[:200].replace("[", "-").replace("]", "")
-    with httpx.Client(base_url=f"{running.url}/v1/spaces/{space}", timeout=30) as client:
+    with httpx.Client(base_url=f"{running.url}/v1/spaces/{uuid.uuid4().hex}", timeout=30) as client:
         yield client

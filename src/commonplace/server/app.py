@@ -8,14 +8,17 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
 
 from commonplace.__about__ import __version__
 from commonplace.core import Core
 from commonplace.errors import CommonplaceError, InvalidInput
+from commonplace.server.bodies import Bodies, Manners
 from commonplace.server.config import Config
 from commonplace.server.door import Door
 from commonplace.server.native import router as native
 from commonplace.server.open_gate import OpenGate
+from commonplace.server.openapi import documented
 from commonplace.server.paths import RawPath
 from commonplace.server.problems import broken, problem, refusal
 
@@ -38,7 +41,18 @@ def create_app(core: Core, config: Config) -> FastAPI:
         redirect_slashes=False,
     )
     app.state.door = door
+    app.openapi = documented(app)  # type: ignore[method-assign]  # as FastAPI's own documentation does it
+    app.add_middleware(Bodies, most=config.max_body_bytes, timeout=config.body_timeout)
     app.add_middleware(RawPath)
+    if config.cors_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=config.cors_origins,
+            allow_methods=["*"],
+            allow_headers=["*"],
+            expose_headers=["ETag", "Retry-After"],
+        )
+    app.add_middleware(Manners)
     app.add_exception_handler(CommonplaceError, _told)
     app.add_exception_handler(RequestValidationError, _refused)
     app.add_exception_handler(HTTPException, _turned_away)

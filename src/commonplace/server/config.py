@@ -22,3 +22,6 @@ class Config:
 
     body_timeout: float = 60.0
     """Seconds in which a request's body must arrive."""
+
+    cors_origins: tuple[str, ...] = ()
+    """Origins of pages whose scripts may ask, such as "https://console.example.org"; none by default."""
