@@ -1,4 +1,4 @@
-"""RemoteBook is a Book: every verb of it and of its companions, with the same signature, and none left to the local one."""
+"""RemoteBook is a Book: every verb of it and of its companions with the same signature, none left to the local one."""
 
 from __future__ import annotations
 
@@ -71,7 +71,8 @@ def test_an_address_is_shown_without_secrets(url: str, shown: str) -> None:
 @pytest.mark.parametrize(
     "url",
     [
-        "http://", "http://:8420", "http://host:port", "http://host:0", "http://host:99999", "http://[::1", "https://a b",
+        "http://", "http://:8420", "http://host:port", "http://host:0", "http://host:99999", "http://[::1",
+        "https://a b", "https://gedächtnis.example",
         "http://host?x=1", "http://host#x", "http://host/\n", "http://ada@host", "http://ada:@host",
         "http://ada:secret@host:port", "http://ada:secret@host?x",
     ],

@@ -69,7 +69,7 @@ def parse(url: str, api_key: str | None = None, *, warn: bool = True) -> Address
 def _split(url: str) -> SplitResult:
     try:
         parts = urlsplit(url)
-        usable = parts.scheme in SCHEMES and parts.hostname and parts.port != 0
+        usable = parts.scheme in SCHEMES and parts.netloc.isascii() and parts.hostname and parts.port != 0
     except ValueError:  # a port that is no number, a bracket that is not closed; the text may hold a password
         usable = False
     if not usable or any(character.isspace() or not character.isprintable() for character in url):

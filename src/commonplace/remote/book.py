@@ -140,7 +140,7 @@ class RemoteBook(Book):
         wanted = [bodies.draft(each) for each in drafts.expand(content, options)]
         how = {"reconcile": True} if reconcile else {}
         if isinstance(content, (list, tuple)):
-            return self._change("/memories/batch", {"memories": wanted, **how}, _memories)
+            return self._change("/memories/batch", {"memories": wanted, **how}, _memories, patient=True)
         return self._change("/memories", {**wanted[0], **how}, _memory)
 
     def learn(
@@ -169,7 +169,7 @@ class RemoteBook(Book):
             "wait": bool(wait),
             **bodies.given(session=checks.optional_name(session, "session"), origin=origin),
         }
-        learned = self._change("/learn", body, lambda told: wire.read(Learned, told), patient=wait)
+        learned = self._change("/learn", body, lambda told: wire.read(Learned, told), patient=True)
         if wait and progress is not None:
             progress(len(learned.messages), len(learned.messages))
         return learned
@@ -411,6 +411,7 @@ class RemoteBook(Book):
             path=f"{self._path}/import",
             body=streams.sent(records),
             headers={"Content-Type": "application/x-ndjson"},
+            writes=True,
             patient=True,
         )
         try:

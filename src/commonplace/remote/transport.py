@@ -160,6 +160,8 @@ class Transport:
     def _tried(self, request: Request, *, preload: bool) -> Iterator[urllib3.BaseHTTPResponse]:
         begun = time.monotonic()
         ends = begun + (max(PATIENCE, self._timeout) if request.patient else self._timeout)
+        # A try that has hardly any time left would only hide what went wrong before it.
+        last = min(ends - min(1.0, self._timeout / 4), begun + _RETRY_FOR)
         headers = {**self._headers, **request.headers}
         if isinstance(request.body, bytes):
             headers["Content-Type"] = "application/json"
@@ -172,7 +174,7 @@ class Transport:
                 response = self._send(request, headers, ends, preload)
             except _Away as away:
                 failed: CommonplaceError = away.error
-                again = away.again
+                failed.__cause__, again = away.__cause__, away.again
             else:
                 if 200 <= response.status < 300:
                     yield response
@@ -182,7 +184,7 @@ class Transport:
                 wait = max(wait, answers.retry_after(answer, failed))
                 again = failed.retryable
             again = again and isinstance(request.body, bytes | None)
-            if not again or time.monotonic() + wait > min(ends, begun + _RETRY_FOR):
+            if not again or time.monotonic() + wait > last:
                 raise failed
             self._closed.wait(wait)
 
@@ -191,7 +193,7 @@ class Transport:
     ) -> urllib3.BaseHTTPResponse:
         left = max(0.001, ends - time.monotonic())
         try:
-            return self._pool.urlopen(
+            response = self._pool.urlopen(
                 request.method,
                 self._prefix + request.path,
                 body=request.body,
@@ -201,6 +203,9 @@ class Transport:
                 chunked=isinstance(request.body, Iterator),
                 preload_content=preload,
             )
+            if not 200 <= response.status < 300:
+                response.data  # noqa: B018  # an error is read here, where a broken connection is understood
+            return response
         except urllib3.exceptions.HTTPError as error:
             self.ensure_open()
             raise _Away(self.told(error, writes=request.writes), again=_may_pass(error)) from error
