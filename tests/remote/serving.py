@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextvars import ContextVar
 from pathlib import Path
@@ -48,10 +48,11 @@ class Server:
                 timeout_graceful_shutdown=1,
             )
         )
-        self._started = threading.Event()
-        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
+        self._thread = threading.Thread(target=self._server.run, args=([self._socket],), daemon=True)
         self._thread.start()
-        self._started.wait(10)
+        until = time.monotonic() + 30
+        while not self._server.started and time.monotonic() < until:
+            time.sleep(0.005)
 
     @property
     def url(self) -> str:
@@ -62,13 +63,6 @@ class Server:
         self._server.should_exit = True
         self._thread.join(10)
         self._socket.close()
-
-    async def _serve(self) -> None:
-        serving = asyncio.ensure_future(self._server.serve(sockets=[self._socket]))
-        while not self._server.started and not serving.done():
-            await asyncio.sleep(0.005)
-        self._started.set()
-        await serving
 
 
 class Hosted:
