@@ -64,7 +64,7 @@ async def _lines(here: Door, records: _Records, batch: list[dict[str, Any]]) -> 
             batch = await here.aside(lambda: list(islice(records, _BATCH)))
     except CommonplaceError as error:
         # The status is sent already: only the last line can tell.
-        yield to_json({"type": "error", **told(error)}) + b"\n"
+        yield to_json({**told(error), "type": "error"}) + b"\n"
         return
     yield to_json({"type": "end", "records": sent}) + b"\n"
 
