@@ -49,7 +49,7 @@ def book_options(*, patterns: str | None = None) -> Parser:
     """
     shared = Parser(add_help=False, argument_default=argparse.SUPPRESS)
     group = shared.add_argument_group("the book")
-    group.add_argument("--book", metavar="PATH", help="the book's file (COMMONPLACE_BOOK, else commonplace.db)")
+    group.add_argument("--book", metavar="PATH", help="its file, or a URL (COMMONPLACE_BOOK, else commonplace.db)")
     if patterns is None:
         group.add_argument("--space", metavar="S", help="the space, a wall inside the book (COMMONPLACE_SPACE)")
     else:

@@ -25,15 +25,22 @@ def place(args: Namespace) -> str:
 
 
 def embedder(args: Namespace) -> str | None:
-    """Which embedder: --embedder, else COMMONPLACE_EMBEDDER, else the one that ships."""
-    return args.embedder or os.environ.get("COMMONPLACE_EMBEDDER") or None
+    """Which embedder: --embedder, else COMMONPLACE_EMBEDDER, else the one that ships; a server has its own."""
+    return args.embedder or _for_a_store(args, "COMMONPLACE_EMBEDDER")
 
 
 def reranker(args: Namespace) -> str | None:
     """Which reranker: --reranker, else COMMONPLACE_RERANKER, else none; only a recall loads it."""
     if args.command != "recall":
         return None
-    return args.reranker or os.environ.get("COMMONPLACE_RERANKER") or None
+    return args.reranker or _for_a_store(args, "COMMONPLACE_RERANKER")
+
+
+def _for_a_store(args: Namespace, variable: str) -> str | None:
+    """What the environment says of stores: it is not meant for a book behind a server."""
+    from commonplace.remote.address import is_remote
+
+    return None if is_remote(place(args)) else os.environ.get(variable) or None
 
 
 def ensure_there(where: str) -> str:
