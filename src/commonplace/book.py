@@ -480,8 +480,8 @@ class Book:
     ) -> Names:
         """Take memories out of recall, with what was learned from them; what they had superseded stands again.
 
-        Name them as for `forget`: `filter={"source": "scraper"}` rolls back all that came from there. Returns their
-        ids; `release` undoes it.
+        Name them as for `forget`: `filter={"source": "scraper"}` rolls back all that came from there, also what is
+        closed already. Returns the ids of those that were not in quarantine before; `release` undoes it.
         """
         from commonplace import quarantining  # as for learn
 
@@ -498,7 +498,7 @@ class Book:
         kinds: Sequence[str] | None = None,
         tags: Sequence[str] | None = None,
     ) -> Names:
-        """Let memories stand again that `quarantine` took out of recall; returns their ids."""
+        """Take memories out of quarantine again: they stand, and close what they had closed; returns their ids."""
         from commonplace import quarantining  # as for learn
 
         wanted = self._wanted(id, scope=scope, filter=filter, kinds=kinds, tags=tags)

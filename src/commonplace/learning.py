@@ -297,9 +297,9 @@ def _learned_from(found: _Found, record: Record) -> Link:
 
 
 def _still_said(tx: Tx, space: int, planned: reconciling.Plan) -> reconciling.Plan:
-    """A plan without what was learned from messages that were forgotten meanwhile."""
+    """A plan without what was learned from messages that were forgotten or put in quarantine meanwhile."""
     parents = [arrival.links[0].other for arrival in planned.arrivals]
-    there = set(memories.known_ids(tx, space, parents)) if parents else set()
+    there = {memories.id_of(row) for row in memories.standing(tx, space, parents, now=times.now())}
     kept = [at for at, parent in enumerate(parents) if parent in there]
     return replace(planned, arrivals=[planned.arrivals[at] for at in kept], rivals=[planned.rivals[at] for at in kept])
 

@@ -22,7 +22,8 @@ from commonplace.learn.types import Act, Relation, Statement
 from commonplace.learn.types import Link as Likeness
 from commonplace.recall import analyze, rank
 from commonplace.recall.types import Candidates, Floats, Probe
-from commonplace.store import links, memories
+from commonplace.repeating import HELD
+from commonplace.store import links, memories, trace
 from commonplace.store.base import Row, Tx
 from commonplace.store.conditions import Selection, compile_where
 from commonplace.store.memories import Record
@@ -241,9 +242,11 @@ class _Desk:
         row, before = known.row, memories.version_of(known.row)
         trusted = _trust(record.origin) >= _trust(memories.origin_of(row))
         if trusted and _says_more(record.text, memories.text_of(row)):
+            kept = memories.record_of(self.tx, self.space, row)
             reworded = replace(
-                memories.record_of(self.tx, self.space, row), form=record.form, mime=record.mime, text=record.text,
-                content=record.content, vector=record.vector, terms=record.terms, reason="said again in more detail",
+                kept, form=record.form, mime=record.mime, text=record.text, content=record.content,
+                vector=record.vector, terms=trace.terms(record.text, kept.tags, kept.source),
+                reason="said again in more detail",
             )  # fmt: skip
             row = memories.revise(self.tx, self.space, row, reworded, action="revised", now=self.now)
             self._keep([row])
@@ -252,7 +255,7 @@ class _Desk:
         source = arrival.links[0].other if arrival.links else new_id()
         again = replace(
             self._link(known.id, "repeats", same), other=source,
-            detail={**_draft(record), "version": before if row is not known.row else None},
+            detail={**_draft(record), "version": before if row is not known.row else None, "confirmed": trusted},
         )  # fmt: skip
         made = [again]
         # What somebody stated outright hangs on no message: it would be forgotten with one that only repeats it.
@@ -269,7 +272,7 @@ class _Desk:
     def _last_said(self, known: _Known) -> int:
         """When a memory was said last: what was repeated since is not outdated by what came in between."""
         again = links.leading(self.tx, self.space, [known.id], "repeats")
-        said = [link.detail.get("said_at") for link in again]
+        said = [link.detail.get("said_at") for link in again if not link.detail.get(HELD)]
         return max([memories.said_at(known.row), *(moment for moment in said if isinstance(moment, int))])
 
     def _link(self, id: str, relation: Named, other: _Compared) -> Link:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from commonplace import times
+from commonplace import repeating, resettling, times
 from commonplace.core import Core
 from commonplace.drafts import embedded
 from commonplace.errors import NotFound
@@ -15,7 +15,7 @@ from commonplace.ids import new_id
 from commonplace.store import links, memories, trace
 from commonplace.store.base import Tx
 from commonplace.store.memories import Record
-from commonplace.values import TEXT, Action, Link, Scope
+from commonplace.values import TEXT, Link, Scope
 
 UNDONE = "reconciliation undone"
 _RECONCILED = ("supersedes", "repeats", "adds to", "disputes", "withdraws")
@@ -35,28 +35,16 @@ def undo(core: Core, space: int, id: str, other: str) -> list[Link]:
         if not undone:
             raise NotFound(f"nothing was reconciled between {id!r} and {other!r}")
         for link in undone:
-            if link.relation == "supersedes":
-                reopen(tx, space, link.other, reason=UNDONE, was="superseded", by=link.id)
-            elif link.relation == "withdraws":
-                reopen(tx, space, link.other, reason=UNDONE, was="withdrawn")
-            elif link.relation == "repeats" and link.other in apart:
-                _stand_apart(tx, core, space, link, apart[link.other])
             links.remove(tx, space, link)
+            if link.relation == "repeats" and link.other in apart:
+                _stand_apart(tx, core, space, link, apart[link.other])
+        closed = [link.other for link in undone if link.relation in resettling.CLOSING]
+        # One in quarantine hides what it closed itself, for as long as something stands in its place.
+        hidden = resettling.closed_by(tx, space, list(memories.quarantined(tx, space, closed)))
+        resettling.resettle(tx, space, [*closed, *hidden], reason=UNDONE)
         return undone
 
     return core.store.write(work, space)
-
-
-def reopen(tx: Tx, space: int, id: str, *, reason: str, was: Action, by: str | None = None) -> bool:
-    """Let a closed memory stand again, if it is still closed in that way and by that one."""
-    now = times.now()
-    rows = memories.currents(tx, space, [id])
-    if not rows or (memories.closing(tx, space, rows[0]), memories.decode(rows[0]).superseded_by) != (was, by):
-        return False
-    (row,) = rows
-    opened = replace(memories.record_of(tx, space, row), valid_to=None, superseded_by=None, reason=reason)
-    memories.revise(tx, space, row, opened, action="reopened", now=now)
-    return True
 
 
 def _between(tx: Tx, space: int, id: str, other: str) -> list[Link]:
@@ -101,25 +89,11 @@ def _record(said: Mapping[str, Any], now: int) -> Record:
 def _stand_apart(tx: Tx, core: Core, space: int, link: Link, record: Record) -> None:
     """Make a repetition a memory of its own, and take from the other what it had from it."""
     memories.insert(tx, space, [record], generation=core.identity().generation)
-    memories.unconfirm(tx, space, link.id)
     learned = links.find(tx, space, link.id, "learned from", link.other)
     if learned is not None:
         links.remove(tx, space, learned)
         links.put(tx, space, [replace(learned, id=record.id)])
-    before = link.detail["version"]
-    if isinstance(before, int):
-        _reword(tx, space, link.id, before, str(link.detail["text"]))
-
-
-def _reword(tx: Tx, space: int, id: str, version: int, reworded: str) -> None:
-    """Give a memory the words back that it had before a repetition, unless it has others by now."""
-    now = times.now()
-    row = memories.current(tx, space, id, now=now)
-    if memories.text_of(row) != reworded:
-        return
-    old = memories.record_of(tx, space, memories.version(tx, space, id, version, now=now))
-    restored = replace(
-        memories.record_of(tx, space, row), form=old.form, mime=old.mime, text=old.text, content=old.content,
-        vector=old.vector, terms=old.terms, reason=UNDONE,
-    )  # fmt: skip
-    memories.revise(tx, space, row, restored, action="revised", now=now)
+    if link.detail.get(repeating.HELD):
+        memories.confine(tx, space, record.id, reason="what it was said in is in quarantine", now=times.now())
+    else:
+        repeating.take_back(tx, space, link, reason=UNDONE)

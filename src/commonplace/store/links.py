@@ -15,6 +15,8 @@ _INSERT = f"""INSERT INTO link (space, {_COLUMNS}) VALUES (:space, {", ".join(":
     ON CONFLICT DO NOTHING"""
 _OF = f"SELECT {_COLUMNS} FROM link WHERE space = :space AND {{column}} = :id ORDER BY at, id, relation, other"
 _ONE = f"SELECT {_COLUMNS} FROM link WHERE space = :space AND id = :id AND relation = :relation AND other = :other"
+_STATED_AGAIN = f"""SELECT {_COLUMNS} FROM link l WHERE l.space = :space AND l.relation = 'repeats'
+    AND NOT EXISTS (SELECT 1 FROM memory m WHERE m.space = :space AND m.id = l.other) ORDER BY at, id, other"""
 _DELETE = "DELETE FROM link WHERE space = :space AND id = :id AND relation = :relation AND other = :other"
 # A memory stays while one of the messages that it was learned from does.
 _DERIVED = """SELECT DISTINCT l.id FROM link l WHERE l.space = :space AND l.relation = 'learned from'
@@ -42,6 +44,12 @@ def remove(tx: Tx, space: int, link: Link) -> None:
     tx.run(_DELETE, {"space": space, "id": link.id, "relation": link.relation, "other": link.other})
 
 
+def change(tx: Tx, space: int, link: Link) -> None:
+    """Give a link that is there another detail."""
+    remove(tx, space, link)
+    put(tx, space, [link])
+
+
 def to(tx: Tx, space: int, ids: Sequence[str], relation: str) -> list[Link]:
     """The links of one relation that lead to these memories."""
     return _some(tx, space, ids, relation, "other")
@@ -50,6 +58,11 @@ def to(tx: Tx, space: int, ids: Sequence[str], relation: str) -> list[Link]:
 def leading(tx: Tx, space: int, ids: Sequence[str], relation: str) -> list[Link]:
     """The links of one relation that lead from these memories."""
     return _some(tx, space, ids, relation, "id")
+
+
+def stated_again(tx: Tx, space: int) -> list[Link]:
+    """The repetitions that were stated outright: no message holds what they said."""
+    return [decode(row) for row in tx.run(_STATED_AGAIN, {"space": space})]
 
 
 def derived(tx: Tx, space: int, ids: Sequence[str]) -> list[str]:

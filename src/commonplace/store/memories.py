@@ -33,8 +33,6 @@ _CURRENT = f"SELECT {COLUMNS} FROM memory WHERE space = :space AND id = :id AND 
 _STANDING = f"SELECT {COLUMNS} FROM memory WHERE space = :space AND ended_at IS NULL AND valid_to IS NULL"
 _VERSION = f"SELECT {COLUMNS} FROM memory WHERE space = :space AND id = :id AND version = :version"
 _HISTORY = f"SELECT {COLUMNS} FROM memory WHERE space = :space AND id = :id ORDER BY version"
-_CLOSING = """SELECT action FROM memory WHERE space = :space AND id = :id AND action IN ('quarantined', 'withdrawn')
-    ORDER BY version DESC LIMIT 1"""
 _LATEST = "SELECT max(version) FROM memory WHERE space = :space AND id = :id"
 _END = "UPDATE memory SET ended_at = :now WHERE seq = :seq AND space = :space"
 _GATE = """SELECT (SELECT value FROM book WHERE name = 'generation'), EXISTS
@@ -171,6 +169,11 @@ def version(tx: Tx, space: int, id: str, number: int, *, now: int) -> Row:
     if not rows:
         raise NotFound(f"memory {id!r} has no version {number} in this space")
     return rows[0]
+
+
+def versions(tx: Tx, space: int, id: str, numbers: Sequence[int]) -> list[Row]:
+    """Those of these versions of a memory that are there."""
+    return [row for each in numbers for row in tx.run(_VERSION, {"space": space, "id": id, "version": each})]
 
 
 def history(tx: Tx, space: int, id: str, *, now: int) -> list[Row]:
@@ -524,14 +527,35 @@ def shut(tx: Tx, space: int, id: str, *, action: Action, reason: str, now: int) 
     return revise(tx, space, old, closed, action=action, now=now)
 
 
-def closing(tx: Tx, space: int, row: Row) -> Action | None:
-    """How a memory was closed, whatever was done to it since; None if it stands."""
-    memory = decode(row)
-    if memory.valid_to is None or memory.superseded_by is not None:
-        return None if memory.valid_to is None else "superseded"
-    found: list[Row] = tx.run(_CLOSING, {"space": space, "id": memory.id})
-    action: Action | None = found[0][0] if found else None
-    return action
+def confine(tx: Tx, space: int, id: str, *, reason: str, now: int) -> bool:
+    """Put a memory in quarantine, one that is closed already as well; False if it is not there."""
+    rows = currents(tx, space, [id])
+    for old in rows:
+        ended = decode(old).valid_to
+        end = now if ended is None else times.to_micros(ended)
+        closed = replace(record_of(tx, space, old), valid_to=end, superseded_by=None, reason=reason, supersedes=())
+        revise(tx, space, old, closed, action="quarantined", now=now)
+    return bool(rows)
+
+
+def reopen(tx: Tx, space: int, id: str, *, reason: str, now: int) -> None:
+    """Let a closed memory stand again, whatever closed it."""
+    for old in currents(tx, space, [id]):
+        opened = replace(record_of(tx, space, old), valid_to=None, superseded_by=None, reason=reason, supersedes=())
+        revise(tx, space, old, opened, action="reopened", now=now)
+
+
+def quarantined(tx: Tx, space: int, ids: Sequence[str]) -> set[str]:
+    """Those of these memories that are in quarantine, whatever else was done to them since."""
+    if not ids:
+        return set()
+    rows = tx.run(
+        f"SELECT id, action FROM memory WHERE space = :space AND {tx.dialect.among('id', ':ids', 'text')}"
+        " AND action IN ('quarantined', 'reopened') ORDER BY id, version",
+        {"space": space, "ids": json.dumps(list(ids))},
+    )
+    last: dict[str, str] = {row[0]: row[1] for row in rows}
+    return {id for id, action in last.items() if action == "quarantined"}
 
 
 def _content(form: str, text: str, content: Any) -> Content:

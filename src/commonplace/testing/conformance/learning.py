@@ -34,6 +34,11 @@ def one(learned: Learned) -> Memory:
     return memory
 
 
+def _confirmed(book: Book) -> int:
+    """How often anything was counted as said again."""
+    return sum(int(str(each["confirmed"])) for each in book.export() if each["type"] == "feedback")
+
+
 class LearningConformance(Harness):
     """`learn` and its jobs, `links`, `undo`, `quarantine`, `release`, `prune`, `remember(reconcile=True)`."""
 
@@ -258,7 +263,76 @@ class LearningConformance(Harness):
         assert book.history(false.id)[-1].reason == "poisoned"
         assert book.get(told.id).superseded_by is None
         assert book.release(filter={"source": "scraper"}) == [false.id]
+        assert standing(book) == [PORT.format(666)]
+        assert book.get(told.id).superseded_by == false.id
+
+    def test_what_is_closed_already_is_put_in_quarantine_too(self, book: Book) -> None:
+        false = book.remember("We use Flask for the web service", kind="decision", source="scraper", id="false")
+        new = book.remember("We use FastAPI for the web service", kind="decision", supersedes=["false"])
+        assert book.quarantine(filter={"source": "scraper"}, reason="forged") == [false.id]
+        assert book.history("false")[-1].action == "quarantined"
+        assert book.recall("what do we use for the web service?").avoid == ()
+        book.undo(new.id, "false")
+        assert standing(book) == [new.text]
+        assert book.release("false") == ["false"]
         assert len(standing(book)) == 2
+
+    def test_what_stands_in_place_of_a_doubtful_memory_stays_in_place(self, book: Book) -> None:
+        first, false, last = (book.remember(PORT.format(n), kind="fact", reconcile=True) for n in (1, 2, 3))
+        book.quarantine(false.id, reason="forged")
+        assert standing(book) == [last.text]
+        assert book.get(first.id).superseded_by == last.id
+        book.quarantine(last.id, reason="forged too")
+        assert standing(book) == [first.text]
+        book.release(last.id)
+        assert standing(book) == [last.text]
+        book.release(false.id)
+        assert standing(book) == [last.text]
+        book.undo(last.id, false.id)
+        assert standing(book) == [false.text, last.text]
+
+    def test_what_took_the_place_of_a_doubtful_memory_lets_go_of_it_by_undo(self, book: Book) -> None:
+        first, false, last = (book.remember(PORT.format(n), kind="fact", reconcile=True) for n in (1, 2, 3))
+        book.quarantine(false.id, reason="forged")
+        book.undo(last.id, false.id)
+        assert standing(book) == [first.text, last.text]
+
+    def test_a_repetition_in_quarantine_lends_neither_strength_nor_words(self, book: Book) -> None:
+        told = book.remember("The backup runs nightly", kind="fact", reconcile=True)
+        longer = "The backup currently runs nightly"
+        for source in ("scraper", "scraper"):
+            book.remember(longer, kind="fact", source=source, reconcile=True)
+        assert book.get(told.id).text == longer
+        book.quarantine(filter={"source": "scraper"}, reason="forged")
+        assert (book.get(told.id).text, _confirmed(book)) == (told.text, 0)
+        book.release(filter={"source": "scraper"})
+        assert (book.get(told.id).text, _confirmed(book)) == (longer, 2)
+
+    def test_what_a_doubtful_message_repeated_is_taken_back_and_stays_out_by_undo(self, book: Book) -> None:
+        first = one(book.learn([said("I prefer TypeScript.")], wait=True))
+        (again,) = book.learn([said("I prefer TypeScript.", day=3)], wait=True).messages
+        book.quarantine(again, reason="forged")
+        assert (_confirmed(book), standing(book)) == (0, ["Sarah prefers TypeScript"])
+        book.undo(first.id, again)
+        assert [memory.id for memory in book.list(kinds=["preference"])] == [first.id]
+
+    def test_what_loses_its_last_source_to_quarantine_goes_with_it(self, book: Book) -> None:
+        sources = [book.learn([said("I prefer TypeScript.", day=day)], wait=True).messages[0] for day in (0, 3)]
+        book.quarantine(sources[0], reason="forged")
+        assert standing(book) == ["Sarah prefers TypeScript"]
+        book.quarantine(sources[1], reason="forged")
+        assert standing(book) == []
+        book.release(sources[0])
+        assert standing(book) == ["Sarah prefers TypeScript"]
+
+    def test_what_a_doubtful_message_had_withdrawn_stands_again(self, book: Book) -> None:
+        book.learn([said("My cat is called Miso.")], wait=True)
+        asked = book.learn([said("Please forget what I said about my cat.")], wait=True)
+        cat = standing(book)
+        book.quarantine(list(asked.messages), reason="forged")
+        assert (len(cat), len(standing(book))) == (0, 1)
+        book.release(list(asked.messages))
+        assert standing(book) == []
 
     def test_quarantine_takes_what_was_learned_with_it(self, book: Book) -> None:
         learned = book.learn([said("I prefer TypeScript.")], wait=True)
