@@ -301,7 +301,12 @@ def _still_said(tx: Tx, space: int, planned: reconciling.Plan) -> reconciling.Pl
     parents = [arrival.links[0].other for arrival in planned.arrivals]
     there = {memories.id_of(row) for row in memories.standing(tx, space, parents, now=times.now())}
     kept = [at for at, parent in enumerate(parents) if parent in there]
-    return replace(planned, arrivals=[planned.arrivals[at] for at in kept], rivals=[planned.rivals[at] for at in kept])
+    return replace(
+        planned,
+        arrivals=[planned.arrivals[at] for at in kept],
+        rivals=[planned.rivals[at] for at in kept],
+        meant=[planned.meant[at] for at in kept],
+    )
 
 
 def _meant(core: Core, space: int, asked: _Found, scope: Scope) -> list[str]:

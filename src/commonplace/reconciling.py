@@ -17,8 +17,8 @@ import numpy.typing as npt
 from commonplace import drafts, times
 from commonplace.core import Core
 from commonplace.ids import new_id
-from commonplace.learn.relate import relate
-from commonplace.learn.types import Act, Relation, Statement
+from commonplace.learn.relate import NEAR, decides, relate, takes_back
+from commonplace.learn.types import TEAM, Act, Relation, Statement
 from commonplace.learn.types import Link as Likeness
 from commonplace.recall import analyze, rank
 from commonplace.recall.types import Candidates, Floats, Probe
@@ -27,7 +27,7 @@ from commonplace.store import links, memories, trace
 from commonplace.store.base import Row, Tx
 from commonplace.store.conditions import Selection, compile_where
 from commonplace.store.memories import Record
-from commonplace.values import KINDS, ORIGINS, Json, Kind, Link, Origin
+from commonplace.values import KINDS, ORIGINS, Json, Kind, Link, Origin, Within
 from commonplace.values import Relation as Named
 
 _RIVALS = 16
@@ -35,6 +35,10 @@ _RIVALS = 16
 _DEPTH = 30
 _LINKED = 3
 """Links to memories that a new one only adds to: the closest say enough."""
+_LATE = 86_400_000_000
+"""Microseconds for which a decision is what "after all" may mean."""
+_LATELY = 20
+_TAKEN_BACK = Relation(link="contradicts", reason="the decision was taken back", certainty=0.6)
 REJECTED = " was rejected: "
 """Between what was decided against and the decision."""
 _FIRST_PERSON = re.compile(r"\b(?:I|I'm|my|mine)\b")
@@ -67,12 +71,15 @@ class Plan:
     arrivals: Sequence[Arrival]
     rivals: Sequence[Sequence[str]]
     seen: int
+    meant: Sequence[Sequence[str] | None]
+    """For each arrival that takes back a decision without naming it, those that it may mean; None for any other."""
 
 
 def plan(core: Core, space: int, arrivals: Sequence[Arrival]) -> Plan:
     """Search the likely rivals of each arrival."""
     seen = core.store.read(lambda tx: memories.last_seq(tx, space), space)
-    return Plan(arrivals=arrivals, rivals=[_rivals(core, space, each.record) for each in arrivals], seen=seen)
+    rivals = [_rivals(core, space, each.record) for each in arrivals]
+    return Plan(arrivals=arrivals, rivals=rivals, seen=seen, meant=[_meant(core, space, each) for each in arrivals])
 
 
 def settle(tx: Tx, core: Core, space: int, planned: Plan) -> list[Settled]:
@@ -80,7 +87,8 @@ def settle(tx: Tx, core: Core, space: int, planned: Plan) -> list[Settled]:
     core.ensure_generation(tx)
     desk = _Desk(tx=tx, space=space, generation=core.identity().generation)
     desk.lay_out(planned)
-    return [desk.settle(*each) for each in zip(planned.arrivals, planned.rivals, strict=True)]
+    given = zip(planned.arrivals, planned.rivals, planned.meant, strict=True)
+    return [desk.settle(arrival, rivals, desk.meant(arrival, late)) for arrival, rivals, late in given]
 
 
 def about(core: Core, space: int, subject: str) -> list[Row]:
@@ -93,6 +101,28 @@ def _rivals(core: Core, space: int, record: Record) -> list[str]:
     """The ids of memories that a new one may repeat, contradict or add to, the likeliest first."""
     rows = _search(core, space, _floats(record.vector), record.text, _COMPARED, 0.0)
     return [memories.id_of(row) for row in rows]
+
+
+def _meant(core: Core, space: int, arrival: Arrival) -> list[str] | None:
+    """The decisions of late that "going with Adyen after all" may take back; None for what takes back none."""
+    record = arrival.record
+    new = _statement(record.text, record.kind, json.loads(record.metadata), record.source, record.said_at)
+    if not takes_back(new.text, new.owner or TEAM):
+        return None
+    scope = Within(users=_only(record.scope.user), agents=_only(record.scope.agent))
+    where = compile_where(core.store.dialect, space, Selection(kinds=("decision",), within=scope), now=times.now())
+    rows = core.store.read(lambda tx: memories.page(tx, where, newest=True, limit=_LATELY, after=None), space)
+    return [memories.id_of(row) for row in rows if _may_mean(record, row)]
+
+
+def _may_mean(record: Record, row: Row) -> bool:
+    since = record.said_at - memories.said_at(row)
+    decided = memories.kind_of(row) == "decision" and decides(memories.text_of(row), TEAM)
+    return decided and 0 <= since <= _LATE and _same_scope(record, row)
+
+
+def _only(name: str | None) -> tuple[str, ...]:
+    return () if name is None else (name,)
 
 
 def _search(
@@ -155,23 +185,32 @@ class _Desk:
 
     def lay_out(self, planned: Plan) -> None:
         """Read the rivals as they stand now, and what came after them."""
-        wanted = sorted({id for ids in planned.rivals for id in ids})
+        wanted = sorted({id for ids in (*planned.rivals, *planned.meant) for id in ids or ()})
         late = memories.standing_since(self.tx, self.space, planned.seen, now=self.now)
         self._keep(memories.standing(self.tx, self.space, wanted, now=self.now))
         self._keep(late)
         self.recent |= {memories.id_of(row) for row in late}
 
-    def settle(self, arrival: Arrival, rivals: Sequence[str]) -> Settled:
-        """Write one arrival."""
+    def meant(self, arrival: Arrival, late: Sequence[str] | None) -> str | None:
+        """The one decision that an arrival can only take back; of several, none is plain."""
+        if late is None:
+            return None
+        there = [self.known[id] for id in {*late, *self.recent} if id in self.known]
+        found = [known.id for known in there if _may_mean(arrival.record, known.row)]
+        return found[0] if len(found) == 1 else None
+
+    def settle(self, arrival: Arrival, rivals: Sequence[str], meant: str | None = None) -> Settled:
+        """Write one arrival; what it can only mean is taken back, whatever its words are."""
         memories.date(arrival.record, self.now)
         # What it names itself as superseded is closed when it is written.
         ids = [id for id in (*rivals, *sorted(self.recent - set(rivals))) if id not in arrival.record.supersedes]
-        compared = list(self._compare(arrival, ids))
+        compared = list(self._compare(arrival, ids if meant is None or meant in ids else [*ids, meant]))
+        compared = [replace(each, relation=_TAKEN_BACK) if each.known.id == meant else each for each in compared]
         same = _strongest((each for each in compared if _can_stand_for(each.known.row, arrival.record)), "same")
         against = [each for each in compared if each.relation.link == "contradicts"]
         if same is not None and not against:
             return self._repeat(arrival, same)
-        return self._add(arrival, against, [each for each in compared if each.relation.link in ("adds", "same")])
+        return self._add(arrival, against, [each for each in compared if _is_beside(each)])
 
     def _compare(self, arrival: Arrival, ids: Iterable[str]) -> Iterator[_Compared]:
         record, vector = arrival.record, _floats(arrival.record.vector)
@@ -278,6 +317,11 @@ class _Desk:
     def _link(self, id: str, relation: Named, other: _Compared) -> Link:
         at, reason = times.from_micros(self.now), other.relation.reason
         return Link(id=id, relation=relation, other=other.known.id, at=at, reason=reason)
+
+
+def _is_beside(each: _Compared) -> bool:
+    """Whether a link is worth making: one subject alone, such as the team, tells nobody anything."""
+    return each.relation.link == "same" or (each.relation.link == "adds" and each.closeness >= NEAR)
 
 
 def _strongest(compared: Iterable[_Compared], likeness: Likeness) -> _Compared | None:

@@ -142,6 +142,32 @@ class LearningConformance(Harness):
         assert standing(book) == [PORT.format(9090)]
         assert "8081" not in book.recall("which port does the staging server listen on?").text
 
+    def test_a_change_told_in_plain_words_closes_what_held_before(self, book: Book) -> None:
+        for old, new in (
+            ("Tom owns the billing service", "Julia owns the billing service now"),
+            ("The webhook listens on port 5050", "The webhook moved, it listens on port 5151 now"),
+            ("The team uses Jenkins for CI", "Jenkins was replaced by Buildkite for CI"),
+        ):
+            before = book.remember(old, kind="fact", reconcile=True)
+            after = book.remember(new, kind="fact", reconcile=True)
+            assert book.get(before.id).superseded_by == after.id
+
+    def test_what_is_taken_back_after_all_is_the_one_decision_of_late(self, book: Book) -> None:
+        old = book.remember("We decided to use Stripe for payments", kind="decision", said_at=MAY, reconcile=True)
+        back = "Change of plan: going with Adyen after all"
+        hour, later = MAY + timedelta(hours=1), MAY + timedelta(days=9)
+        new = book.remember(back, kind="decision", said_at=hour, reconcile=True)
+        assert book.get(old.id).superseded_by == new.id
+        book.remember("We decided to use Figma for design", kind="decision", said_at=later, reconcile=True)
+        book.remember("We decided to use Redis for caching", kind="decision", said_at=later, reconcile=True)
+        book.remember("Change of plan: going with Penpot after all", kind="decision", said_at=later, reconcile=True)
+        assert len(standing(book)) == 4, "of several decisions, none is plain"
+
+    def test_one_subject_alone_is_no_link(self, book: Book) -> None:
+        book.remember("The team met with Globex on the harbour", kind="fact", reconcile=True)
+        other = book.remember("The team uses sixteen purple lanterns", kind="fact", reconcile=True)
+        assert book.links(other.id) == []
+
     def test_order_follows_what_was_said_and_not_what_arrived(self, book: Book) -> None:
         new = book.remember(PORT.format(9090), kind="fact", said_at=MAY, reconcile=True)
         late = book.remember(PORT.format(8081), kind="fact", said_at=MAY - timedelta(days=30), reconcile=True)
