@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 import commonplace
-from commonplace import Book, QueueFull, Settings, working
+from commonplace import Book, Draft, QueueFull, Settings, reconciling, working
 from commonplace.learn.types import Finding, Utterance
 from commonplace.store import jobs
 from commonplace.testing import HashEmbedder
@@ -220,6 +220,19 @@ def test_two_writers_of_one_fact_do_not_miss_each_other(opened: Callable[..., Bo
     for thread in threads:
         thread.join()
     assert facts(books[0]) == [CAT]
+
+
+def test_a_long_list_is_not_compared_with_all_of_itself(
+    opened: Callable[..., Book], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = itertools.count()
+    compare = reconciling.relate
+    monkeypatch.setattr(reconciling, "relate", lambda *given: (next(calls), compare(*given))[1])
+    book, count = opened(), 300
+    ports = [f"The rack{place} server listens on port {1000 + place + turn}" for turn in (0, 1) for place in range(count)]
+    book.remember([Draft(content=text, kind="fact") for text in ports], reconcile=True)
+    assert next(calls) < 100 * 2 * count
+    assert facts(book) == sorted(ports[count:])
 
 
 def test_messages_are_gathered_until_there_are_enough_or_it_is_the_end(opened: Callable[..., Book]) -> None:

@@ -7,8 +7,7 @@ looked at inside it, so that two writers of the same fact cannot both miss the o
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -17,9 +16,12 @@ import numpy.typing as npt
 from commonplace import drafts, times
 from commonplace.core import Core
 from commonplace.ids import new_id
+from commonplace.learn.claim_changes import may_reverse
+from commonplace.learn.claims import read
 from commonplace.learn.relate import NEAR, decides, relate, takes_back
 from commonplace.learn.types import TEAM, Act, Relation, Statement
 from commonplace.learn.types import Link as Likeness
+from commonplace.neighbours import Known, Recent, stated
 from commonplace.recall import analyze, rank
 from commonplace.recall.types import Candidates, Floats, Probe
 from commonplace.repeating import HELD
@@ -41,7 +43,6 @@ _LATELY = 20
 _TAKEN_BACK = Relation(link="contradicts", reason="the decision was taken back", certainty=0.6)
 REJECTED = " was rejected: "
 """Between what was decided against and the decision."""
-_FIRST_PERSON = re.compile(r"\b(?:I|I'm|my|mine)\b")
 _COMPARED = tuple(kind for kind in KINDS if kind != "message")
 
 
@@ -79,6 +80,8 @@ def plan(core: Core, space: int, arrivals: Sequence[Arrival]) -> Plan:
     """Search the likely rivals of each arrival."""
     seen = core.store.read(lambda tx: memories.last_seq(tx, space), space)
     rivals = [_rivals(core, space, each.record) for each in arrivals]
+    for said in (stated(each.record) for each in arrivals):
+        read(said.text, said.owner)  # it is kept: nobody has to wait for it inside the transaction
     return Plan(arrivals=arrivals, rivals=rivals, seen=seen, meant=[_meant(core, space, each) for each in arrivals])
 
 
@@ -106,8 +109,7 @@ def _rivals(core: Core, space: int, record: Record) -> list[str]:
 def _meant(core: Core, space: int, arrival: Arrival) -> list[str] | None:
     """The decisions of late that "going with Adyen after all" may take back; None for what takes back none."""
     record = arrival.record
-    new = _statement(record.text, record.kind, json.loads(record.metadata), record.source, record.said_at)
-    if not takes_back(new.text, new.owner or TEAM):
+    if not may_reverse(record.text) or not takes_back(record.text, stated(record).owner or TEAM):
         return None
     scope = Within(users=_only(record.scope.user), agents=_only(record.scope.agent))
     where = compile_where(core.store.dialect, space, Selection(kinds=("decision",), within=scope), now=times.now())
@@ -151,22 +153,10 @@ def _search(
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
-    """A memory that stands, and its vector."""
-
-    row: Row
-    vector: Floats | None
-
-    @property
-    def id(self) -> str:
-        return memories.id_of(self.row)
-
-
-@dataclass(frozen=True, slots=True)
 class _Compared:
     """A known memory and what an arrival has to do with it."""
 
-    known: _Known
+    known: Known
     closeness: float
     relation: Relation
 
@@ -178,24 +168,29 @@ class _Desk:
     tx: Tx
     space: int
     generation: int
-    known: dict[str, _Known] = field(default_factory=dict)
-    recent: set[str] = field(default_factory=set)
-    """What was written since the search: every arrival is compared with it."""
+    known: dict[str, Known] = field(default_factory=dict)
+    recent: Recent = field(default_factory=Recent)
+    """What was written since the search: every arrival is compared with what is near to it there."""
+    rejections: dict[str, list[str]] = field(default_factory=dict)
+    """For the text of a decision, the memories of what was rejected for it."""
     now: int = field(default_factory=times.now)
 
     def lay_out(self, planned: Plan) -> None:
         """Read the rivals as they stand now, and what came after them."""
         wanted = sorted({id for ids in (*planned.rivals, *planned.meant) for id in ids or ()})
         late = memories.standing_since(self.tx, self.space, planned.seen, now=self.now)
-        self._keep(memories.standing(self.tx, self.space, wanted, now=self.now))
-        self._keep(late)
-        self.recent |= {memories.id_of(row) for row in late}
+        rows = [*memories.standing(self.tx, self.space, wanted, now=self.now), *late]
+        vectors = memories.vectors(self.tx, self.space, [memories.seq_of(row) for row in rows])
+        for row in rows:
+            self._keep(row, vectors.get(memories.seq_of(row)))
+        for row in late:
+            self.recent.add(self.known[memories.id_of(row)])
 
     def meant(self, arrival: Arrival, late: Sequence[str] | None) -> str | None:
         """The one decision that an arrival can only take back; of several, none is plain."""
         if late is None:
             return None
-        there = [self.known[id] for id in {*late, *self.recent} if id in self.known]
+        there = [self.known[id] for id in {*late, *self.recent.ids} if id in self.known]
         found = [known.id for known in there if _may_mean(arrival.record, known.row)]
         return found[0] if len(found) == 1 else None
 
@@ -203,8 +198,11 @@ class _Desk:
         """Write one arrival; what it can only mean is taken back, whatever its words are."""
         memories.date(arrival.record, self.now)
         # What it names itself as superseded is closed when it is written.
-        ids = [id for id in (*rivals, *sorted(self.recent - set(rivals))) if id not in arrival.record.supersedes]
-        compared = list(self._compare(arrival, ids if meant is None or meant in ids else [*ids, meant]))
+        new, vector = replace(stated(arrival.record), act=arrival.act), _floats(arrival.record.vector)
+        near = dict.fromkeys([*rivals, *self.recent.near(new, vector), *([] if meant is None else [meant])])
+        compared = list(
+            self._compare(arrival.record, new, vector, [id for id in near if id not in arrival.record.supersedes])
+        )
         compared = [replace(each, relation=_TAKEN_BACK) if each.known.id == meant else each for each in compared]
         same = _strongest((each for each in compared if _can_stand_for(each.known.row, arrival.record)), "same")
         against = [each for each in compared if each.relation.link == "contradicts"]
@@ -212,17 +210,14 @@ class _Desk:
             return self._repeat(arrival, same)
         return self._add(arrival, against, [each for each in compared if _is_beside(each)])
 
-    def _compare(self, arrival: Arrival, ids: Iterable[str]) -> Iterator[_Compared]:
-        record, vector = arrival.record, _floats(arrival.record.vector)
-        new = _statement(record.text, record.kind, json.loads(record.metadata), record.source, record.said_at)
-        new = replace(new, act=arrival.act)
+    def _compare(
+        self, record: Record, new: Statement, vector: Floats | None, ids: Iterable[str]
+    ) -> Iterator[_Compared]:
         for id in ids:
             known = self.known.get(id)
-            if known is None or not _same_scope(record, known.row):
-                continue
-            old, closeness = memories.decode(known.row), _cosine(known.vector, vector)
-            said = _statement(old.text, old.kind, old.metadata, old.source, memories.said_at(known.row))
-            yield _Compared(known, closeness, relate(new, said, closeness))
+            if known is not None and known.scope == record.scope:
+                closeness = _cosine(known.vector, vector)
+                yield _Compared(known, closeness, relate(new, known.statement, closeness))
 
     def _add(self, arrival: Arrival, against: list[_Compared], beside: list[_Compared]) -> Settled:
         """Write an arrival as a memory of its own; what it contradicts is closed, or closes it if that is newer."""
@@ -260,16 +255,15 @@ class _Desk:
         # After all of them, since a rejection may be one of the rivals itself.
         for each in rivals:
             self._take_back_rejections(record, memories.text_of(each.known.row), each.relation.reason)
-        self._keep([row])
-        self.recent.add(record.id)
+        self.recent.add(self._keep(row, record.vector))
         return Settled(row=row, links=tuple(self._link(record.id, "supersedes", each) for each in rivals))
 
     def _take_back_rejections(self, record: Record, reversed_text: str, reason: str) -> None:
         """Close what a reversed decision had rejected, if the new one is for it: advice against it would mislead."""
         again: object = json.loads(record.metadata).get("rejected")
-        for known in list(self.known.values()):
-            rejected, found, decision = memories.text_of(known.row).partition(REJECTED)
-            if not found or decision != reversed_text or (isinstance(again, list) and rejected in again):
+        for known in [self.known[id] for id in self.rejections.get(reversed_text, ()) if id in self.known]:
+            rejected = memories.text_of(known.row).partition(REJECTED)[0]
+            if isinstance(again, list) and rejected in again:
                 continue
             if rejected.casefold() in record.text.casefold():
                 memories.close(self.tx, self.space, known.id, by=record, reason=reason, now=self.now)
@@ -288,7 +282,7 @@ class _Desk:
                 reason="said again in more detail",
             )  # fmt: skip
             row = memories.revise(self.tx, self.space, row, reworded, action="revised", now=self.now)
-            self._keep([row])
+            self._keep(row, reworded.vector)
         if trusted:
             memories.feedback(self.tx, self.space, [known.id], "confirmed", now=self.now)
         source = arrival.links[0].other if arrival.links else new_id()
@@ -303,12 +297,15 @@ class _Desk:
         links.put(self.tx, self.space, made)
         return Settled(row=row, links=tuple(made))
 
-    def _keep(self, rows: Iterable[Row]) -> None:
-        for row in rows:
-            vector, _ = self.tx.index.read(self.space, memories.seq_of(row))
-            self.known[memories.id_of(row)] = _Known(row, _floats(vector))
+    def _keep(self, row: Row, vector: bytes | None) -> Known:
+        known = Known(row, _floats(vector))
+        self.known[known.id] = known
+        _, found, decision = memories.text_of(row).partition(REJECTED)
+        if found:
+            self.rejections.setdefault(decision, []).append(known.id)
+        return known
 
-    def _last_said(self, known: _Known) -> int:
+    def _last_said(self, known: Known) -> int:
         """When a memory was said last: what was repeated since is not outdated by what came in between."""
         again = links.leading(self.tx, self.space, [known.id], "repeats")
         said = [link.detail.get("said_at") for link in again if not link.detail.get(HELD)]
@@ -327,14 +324,6 @@ def _is_beside(each: _Compared) -> bool:
 def _strongest(compared: Iterable[_Compared], likeness: Likeness) -> _Compared | None:
     found = [each for each in compared if each.relation.link == likeness]
     return max(found, key=lambda each: (each.relation.certainty, each.closeness), default=None)
-
-
-def _statement(text: str, kind: Kind, metadata: Mapping[str, Json], source: str | None, said_at: int) -> Statement:
-    """A memory as it is compared. Who says "I" owns it, unless it says whose it is."""
-    owner = metadata.get("owner")
-    if not isinstance(owner, str):
-        owner = source if _FIRST_PERSON.search(text) else None
-    return Statement(text=text, kind=kind, owner=owner, said_at=times.from_micros(said_at))
 
 
 def _says_more(new: str, old: str) -> bool:

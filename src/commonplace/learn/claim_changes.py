@@ -31,6 +31,12 @@ _REPLACED = (
         re.I,
     ),
 )
+_TOLD = re.compile(
+    r"\b(?:plans?|change|thought|scratch|moved|changed|migrated|switched|updated|relocated|with|replace[ds]?"
+    r"|superseded?s?|after all)\b",
+    re.I,
+)
+"""Without one of these words nothing below applies: most sentences need no second look."""
 _REVERSED = re.compile(r"\bafter all\b", re.I)
 
 
@@ -39,7 +45,7 @@ def plainly(text: str, *, together: bool) -> tuple[str, bool]:
 
     `together` says that a team speaks where nobody is named.
     """
-    if len(text) > LONGEST:
+    if len(text) > LONGEST or _TOLD.search(text) is None:
         return text, False
     said = text.strip().rstrip(".!")
     found = _ANNOUNCED.match(said)
@@ -54,6 +60,11 @@ def plainly(text: str, *, together: bool) -> tuple[str, bool]:
     else:
         said = _exchanged(said)
     return (said if found is not None or said != text.strip().rstrip(".!") else text), reverses
+
+
+def may_reverse(text: str) -> bool:
+    """Tell whether a text may take something back: a first look that costs next to nothing."""
+    return _REVERSED.search(text) is not None or _ANNOUNCED.match(text.strip()) is not None
 
 
 def _exchanged(said: str) -> str:

@@ -37,6 +37,11 @@ _FRAMES = (
     ),
     *((_LASTING, True, re.compile(frame)) for frame in _CHANGES),
 )
+_TOLD = re.compile(
+    r"\b(?:owns?|owner|maintains?|care|leads?|heads?|manages?|charge|responsible|looks|took|taken|taking|take|handed|passed"
+    r"|gave|given|transferred|reassigned)\b"
+)
+_NAMED = re.compile(r"\b(?:renamed|now (?:called|named|known))\b", re.I)
 _RENAMED = (
     re.compile(rf"(?:we|the team|{_NAME}) (?:have |has )?renamed {_WHAT} (?:to|as|into) (?P<name>[^,;]+?){_END}", re.I),
     re.compile(
@@ -50,7 +55,7 @@ _RENAMED = (
 def held(text: str) -> Claim | None:
     """Read who has something in hand, of the thing: "Julia owns the search" and "the search was handed to Julia"."""
     text = text.strip().rstrip(".!")
-    if len(text) > LONGEST:
+    if len(text) > LONGEST or _TOLD.search(text) is None:
         return None
     for relation, change, frame in _FRAMES:
         match = frame.fullmatch(text)
@@ -69,7 +74,7 @@ def held(text: str) -> Claim | None:
 def renamed(text: str) -> Claim | None:
     """Read what something is called now; what it was called is given up if it was named so."""
     text = text.strip().rstrip(".!")
-    for frame in _RENAMED if len(text) <= LONGEST else ():
+    for frame in _RENAMED if len(text) <= LONGEST and _NAMED.search(text) else ():
         match = frame.fullmatch(text)
         if match is not None:
             what = tokens(match["what"])

@@ -16,7 +16,7 @@ from commonplace.errors import Conflict, NotFound
 from commonplace.recall.types import Ints
 from commonplace.store import links, trace
 from commonplace.store.base import Indexed, Params, Row, Tx, Where, ensure_generation
-from commonplace.values import NOBODY, Action, Content, Kind, Link, Memory, Origin, Revision, Scope
+from commonplace.values import NOBODY, Action, Content, Json, Kind, Link, Memory, Origin, Revision, Scope
 
 COLUMNS = (
     "seq, id, version, action, reason, kind, form, mime, importance, scope_user, scope_agent, scope_session,"
@@ -198,6 +198,15 @@ def standing_since(tx: Tx, space: int, seq: int, *, now: int) -> list[Row]:
     """The memories, messages apart, that were written after a sequence number and that recall would see."""
     rows = tx.run(f"{_STANDING} AND seq > :seq AND kind <> 'message' ORDER BY seq", {"space": space, "seq": seq})
     return [row for row in rows if not _expired(row, now)]
+
+
+def vectors(tx: Tx, space: int, seqs: Sequence[int]) -> dict[int, bytes | None]:
+    """The vectors of versions, by sequence number."""
+    among = tx.dialect.among("seq", ":seqs", "integer")
+    rows = tx.run(
+        f"SELECT seq, vector FROM trace WHERE space = :space AND {among}", {"space": space, "seqs": json.dumps(seqs)}
+    )
+    return {int(seq): vector for seq, vector in rows}
 
 
 def page(tx: Tx, where: Where, *, newest: bool, limit: int, after: tuple[int, str] | None) -> list[Row]:
@@ -382,6 +391,11 @@ def id_of(row: Row) -> str:
 def source_of(row: Row) -> str | None:
     source: str | None = row[12]
     return source
+
+
+def metadata_of(row: Row) -> Mapping[str, Json]:
+    found: Mapping[str, Json] = json.loads(row[22]) if row[22] != "{}" else {}
+    return found
 
 
 def kind_of(row: Row) -> Kind:
