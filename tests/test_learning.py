@@ -229,7 +229,9 @@ def test_a_long_list_is_not_compared_with_all_of_itself(
     compare = reconciling.relate
     monkeypatch.setattr(reconciling, "relate", lambda *given: (next(calls), compare(*given))[1])
     book, count = opened(), 300
-    ports = [f"The rack{place} server listens on port {1000 + place + turn}" for turn in (0, 1) for place in range(count)]
+    ports = [
+        f"The rack{place} server listens on port {1000 + place + turn}" for turn in (0, 1) for place in range(count)
+    ]
     book.remember([Draft(content=text, kind="fact") for text in ports], reconcile=True)
     assert next(calls) < 100 * 2 * count
     assert facts(book) == sorted(ports[count:])

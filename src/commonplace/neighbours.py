@@ -7,7 +7,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from commonplace.learn.types import Statement
 from commonplace.recall.types import Floats
 from commonplace.store import memories
 from commonplace.store.base import Row
-from commonplace.values import Json, Kind, Scope
+from commonplace.values import Json, Kind
 
 _ALL = 32
 """So few are all looked at."""
@@ -27,28 +26,27 @@ _FEW = 16
 _FIRST_PERSON = re.compile(r"\b(?:I|I'm|my|mine)\b")
 
 
-@dataclass(frozen=True)
 class Known:
-    """A memory that stands, and its vector; what comparing takes is made once."""
+    """A memory that stands, and its vector; what comparing takes is made once, and only if it is asked for."""
 
-    row: Row
-    vector: Floats | None
+    __slots__ = ("_statement", "id", "row", "scope", "vector")
 
-    @cached_property
-    def id(self) -> str:
-        return memories.id_of(self.row)
+    def __init__(self, row: Row, vector: Floats | None) -> None:
+        self.row = row
+        self.vector = vector
+        self.id = memories.id_of(row)
+        self.scope = memories.scope_of(row)
+        self._statement: Statement | None = None
 
-    @cached_property
-    def scope(self) -> Scope:
-        return memories.scope_of(self.row)
-
-    @cached_property
+    @property
     def statement(self) -> Statement:
-        row = self.row
-        return statement(
-            memories.text_of(row), memories.kind_of(row), memories.metadata_of(row), memories.source_of(row),
-            memories.said_at(row),
-        )  # fmt: skip
+        if self._statement is None:
+            row = self.row
+            self._statement = statement(
+                memories.text_of(row), memories.kind_of(row), memories.metadata_of(row), memories.source_of(row),
+                memories.said_at(row),
+            )  # fmt: skip
+        return self._statement
 
 
 def statement(text: str, kind: Kind, metadata: Mapping[str, Json], source: str | None, said_at: int) -> Statement:

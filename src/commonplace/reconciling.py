@@ -26,7 +26,7 @@ from commonplace.recall import analyze, rank
 from commonplace.recall.types import Candidates, Floats, Probe
 from commonplace.repeating import HELD
 from commonplace.store import links, memories, trace
-from commonplace.store.base import Row, Tx
+from commonplace.store.base import Row, Tx, Where
 from commonplace.store.conditions import Selection, compile_where
 from commonplace.store.memories import Record
 from commonplace.values import KINDS, ORIGINS, Json, Kind, Link, Origin, Within
@@ -79,7 +79,8 @@ class Plan:
 def plan(core: Core, space: int, arrivals: Sequence[Arrival]) -> Plan:
     """Search the likely rivals of each arrival."""
     seen = core.store.read(lambda tx: memories.last_seq(tx, space), space)
-    rivals = [_rivals(core, space, each.record) for each in arrivals]
+    where = _where(core, space, _COMPARED)
+    rivals = [_rivals(core, space, each.record, where) for each in arrivals]
     for said in (stated(each.record) for each in arrivals):
         read(said.text, said.owner)  # it is kept: nobody has to wait for it inside the transaction
     return Plan(arrivals=arrivals, rivals=rivals, seen=seen, meant=[_meant(core, space, each) for each in arrivals])
@@ -97,12 +98,16 @@ def settle(tx: Tx, core: Core, space: int, planned: Plan) -> list[Settled]:
 def about(core: Core, space: int, subject: str) -> list[Row]:
     """The memories and messages that bear on a subject."""
     vector = drafts.embed_query(core.embedder, subject)
-    return _search(core, space, vector, subject, KINDS, rank.THRESHOLD)
+    return _search(core, space, vector, subject, KINDS, rank.THRESHOLD, _where(core, space, KINDS))
 
 
-def _rivals(core: Core, space: int, record: Record) -> list[str]:
+def _where(core: Core, space: int, kinds: tuple[Kind, ...]) -> Where:
+    return compile_where(core.store.dialect, space, Selection(kinds=kinds), now=times.now())
+
+
+def _rivals(core: Core, space: int, record: Record, where: Where) -> list[str]:
     """The ids of memories that a new one may repeat, contradict or add to, the likeliest first."""
-    rows = _search(core, space, _floats(record.vector), record.text, _COMPARED, 0.0)
+    rows = _search(core, space, _floats(record.vector), record.text, _COMPARED, 0.0, where)
     return [memories.id_of(row) for row in rows]
 
 
@@ -128,7 +133,7 @@ def _only(name: str | None) -> tuple[str, ...]:
 
 
 def _search(
-    core: Core, space: int, vector: Floats | None, text: str, kinds: tuple[Kind, ...], threshold: float
+    core: Core, space: int, vector: Floats | None, text: str, kinds: tuple[Kind, ...], threshold: float, where: Where
 ) -> list[Row]:
     identity, now = core.identity(), times.now()
     probe = Probe(
@@ -148,7 +153,6 @@ def _search(
         order = np.argsort(-judgement.evidence, kind="stable")[:_RIVALS]
         return order[judgement.relevance[order] >= threshold]
 
-    where = compile_where(core.store.dialect, space, Selection(kinds=kinds), now=now)
     return core.store.search(space, probe, where, choose, narrow=False, as_of=None).rows
 
 
@@ -300,8 +304,8 @@ class _Desk:
     def _keep(self, row: Row, vector: bytes | None) -> Known:
         known = Known(row, _floats(vector))
         self.known[known.id] = known
-        _, found, decision = memories.text_of(row).partition(REJECTED)
-        if found:
+        if REJECTED in memories.text_of(row):
+            decision = memories.text_of(row).partition(REJECTED)[2]
             self.rejections.setdefault(decision, []).append(known.id)
         return known
 
