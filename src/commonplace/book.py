@@ -579,10 +579,17 @@ class Book:
         yield from portable.export(self._store, self._place.find(), self._name, vectors=vectors)
 
     def load(self, records: Iterable[Mapping[str, Json]]) -> int:
-        """Take in what `export` gave, all or nothing; what is there already is left alone. Returns how many."""
+        """Take in what `export` gave, all or nothing; what is there already is left alone. Returns how many.
+
+        What had not been learned from yet when it was exported waits to be here.
+        """
         from commonplace import portable  # as above
 
-        return portable.load(self._core, self._place.make(), records)
+        space = self._place.make()
+        count = portable.load(self._core, space, records)
+        if count and self._store.read(lambda tx: jobs.count(tx, space), space):
+            self._core.wake()
+        return count
 
     def backup(self, path: str | PathLike[str]) -> None:
         """Copy the whole store, every space, to a new file while it is in use."""

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from commonplace import checks, drafts, times
+from commonplace import adopting, checks, drafts, times
 from commonplace.canvas import checked_path
 from commonplace.core import Core
 from commonplace.errors import CommonplaceError, InvalidInput
 from commonplace.recall.types import Floats
 from commonplace.store import entries, files, links, memories, messages, trace
 from commonplace.store.base import Row, Store, Tx
-from commonplace.values import ACTIONS, RELATIONS, Json, Scope
+from commonplace.values import ACTIONS, RELATIONS, Job, Json, Scope
 
 FORMAT = 1
 _BATCH = 500
@@ -27,11 +27,13 @@ _Record = dict[str, Json]
 
 
 def export(store: Store, space: int, name: str, *, vectors: bool) -> Iterator[_Record]:
-    """A header, then every version of every memory, feedback, entries, files and messages.
+    """A header, then what waits to be learned, every version of every memory, feedback, entries, files and messages.
 
     Memories are read in batches, each memory whole, so that a long export blocks nobody and holds no half of one.
     """
     yield {"type": "header", "commonplace": FORMAT, "space": name, "at": _iso(times.now())}
+    first = store.read(partial(adopting.waiting, space=space), space)
+    yield from map(_job, first)
     yield from _memories(store, space, vectors)
     parts: tuple[tuple[Callable[..., list[Row]], Callable[[Row], _Record]], ...] = (
         (memories.all_feedback, _feedback),
@@ -43,6 +45,14 @@ def export(store: Store, space: int, name: str, *, vectors: bool) -> Iterator[_R
     for read, shown in parts:
         for row in store.read(partial(read, space=space), space):
             yield shown(row)
+    # What was said during the export waits in jobs that the first look could not see.
+    known = {job.number for job in first}
+    later = store.read(partial(adopting.waiting, space=space), space)
+    yield from (_job(job) for job in later if job.number not in known)
+
+
+def _job(job: Job) -> _Record:
+    return {"type": "job", **job.payload}
 
 
 def _memories(store: Store, space: int, vectors: bool) -> Iterator[_Record]:
@@ -149,6 +159,7 @@ def load(core: Core, space: int, records: Iterable[Mapping[str, Json]]) -> int:
     versions: list[_Version] = []
     given: list[Floats | None] = []
     others: list[_Restore] = []
+    waiting: list[adopting.Payload] = []
     dimension = core.identity().dimension
     for number, record in enumerate(records, start=1):
         try:
@@ -156,6 +167,8 @@ def load(core: Core, space: int, records: Iterable[Mapping[str, Json]]) -> int:
             if kind == "memory":
                 versions.append(_read_memory(core, record))
                 given.append(_read_vector(record, dimension))
+            elif kind == "job":
+                waiting.append(_read_job(record))
             elif kind != "header":
                 others.append(_READERS[str(kind)](core, record))
             elif record["commonplace"] != FORMAT:
@@ -174,7 +187,10 @@ def load(core: Core, space: int, records: Iterable[Mapping[str, Json]]) -> int:
             memories.restore(tx, space, record, version=old.version, action=old.action, recorded_at=old.recorded_at)
             for old, record in zip(versions, embedded, strict=True)
         ]
-        return sum(restored) + sum(restore(tx, space) for restore in others)
+        count = sum(restored) + sum(restore(tx, space) for restore in others)
+        # What was here before was learned from here, or waits here to be.
+        new = {old.record.id for old, fresh in zip(versions, restored, strict=True) if fresh}
+        return count + adopting.adopt(tx, space, [job for job in waiting if new & set(adopting.ids_of(job))])
 
     return core.store.write(work, space)
 
@@ -215,6 +231,18 @@ def _read_memory(core: Core, record: Mapping[str, Any]) -> _Version:
         action=record["action"],
         recorded_at=_micros(record["recorded_at"]),
     )
+
+
+def _read_job(record: Mapping[str, Any]) -> adopting.Payload:
+    scope = checks.scope(Scope(user=record["user"], agent=record["agent"]))
+    return {
+        "session": checks.name(record["session"], "session"),
+        "first": checks.count(record["first"], "first", least=1),
+        "ids": [checks.name(id, "id") for id in record["ids"]],
+        "user": scope.user,
+        "agent": scope.agent,
+        "tags": list(checks.tags(record["tags"])),
+    }
 
 
 def _read_vector(record: Mapping[str, Any], dimension: int) -> Floats | None:

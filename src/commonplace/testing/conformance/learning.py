@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import datetime, timedelta, timezone
 
 import pytest
@@ -37,6 +38,15 @@ def one(learned: Learned) -> Memory:
 def _confirmed(book: Book) -> int:
     """How often anything was counted as said again."""
     return sum(int(str(each["confirmed"])) for each in book.export() if each["type"] == "feedback")
+
+
+def _finish(book: Book) -> None:
+    """Do what waits, or let the book's own thread do it."""
+    deadline = time.monotonic() + 20
+    while book.jobs() and time.monotonic() < deadline:
+        book.work()
+        time.sleep(0.01)
+    assert book.jobs() == []
 
 
 class LearningConformance(Harness):
@@ -113,6 +123,20 @@ class LearningConformance(Harness):
         again.work()
         assert again.jobs() == []
         assert standing(again) == ["Sarah prefers TypeScript"]
+
+    def test_what_waits_to_be_learned_is_exported_and_learned_once_elsewhere(self, book: Book) -> None:
+        book.learn([said("I prefer TypeScript.")], session="s", every=9, idle=9999)
+        told = list(book.export())
+        other = book.in_space("other")
+        assert other.load(told) > 0
+        assert other.load(told) == 0
+        _finish(other)
+        assert standing(other) == ["Sarah prefers TypeScript"]
+        assert other.load(told) == 0
+        _finish(other)
+        assert _confirmed(other) == 0
+        assert book.load(told) == 0
+        assert len(book.jobs()) == 1
 
     def test_a_dead_job_that_is_not_there_cannot_be_retried(self, book: Book) -> None:
         assert book.retry() == 0
