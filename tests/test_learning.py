@@ -237,6 +237,18 @@ def test_a_long_list_is_not_compared_with_all_of_itself(
     assert facts(book) == sorted(ports[count:])
 
 
+def test_a_book_takes_back_its_own_export_of_texts_near_the_limit(opened: Callable[..., Book]) -> None:
+    book = opened(max_text_bytes=2000)
+    text = ("The harbour crane is red.\n" * 100)[:1999]
+    for _ in range(2):
+        book.remember(text, kind="fact", metadata={"note": "n" * 1900}, reconcile=True)
+    marked = "password: hunter2secret " * 80
+    book.remember(marked)
+    told = list(book.export())
+    assert [record for record in told if record.get("relation") == "repeats"]
+    assert book.in_space("other").load(told) == 4
+
+
 def test_messages_are_gathered_until_there_are_enough_or_it_is_the_end(opened: Callable[..., Book]) -> None:
     script = Script()
     book = opened(script)

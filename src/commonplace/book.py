@@ -12,7 +12,19 @@ from pathlib import Path
 from types import EllipsisType, TracebackType
 from typing import TYPE_CHECKING, Literal, overload
 
-from commonplace import asking, checks, drafts, filters, forgetting, listing, relating, rereading, revising, times
+from commonplace import (
+    asking,
+    checks,
+    drafts,
+    filters,
+    forgetting,
+    listing,
+    redacting,
+    relating,
+    rereading,
+    revising,
+    times,
+)
 from commonplace.canvas import Canvas
 from commonplace.core import Core, Place
 from commonplace.errors import InvalidInput, NotFound
@@ -487,6 +499,7 @@ class Book:
 
         wanted = self._wanted(id, scope=scope, filter=filter, kinds=kinds, tags=tags)
         why, space = checks.text(reason, "reason", limit=10_000), self._place.find()
+        why = redacting.text(why, self._core.settings.redact)
         return [*self._store.write(lambda tx: quarantining.quarantine(tx, space, wanted, why), space)]
 
     def release(

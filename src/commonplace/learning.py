@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from commonplace import drafts, reconciling, times
+from commonplace import drafts, reconciling, redacting, times
 from commonplace.core import Core
 from commonplace.guard import instructions, recalled
 from commonplace.learn.types import Finding, Utterance
@@ -55,7 +55,9 @@ class Taken:
 
 def take_in(core: Core, space: int, said: Conversation) -> Taken:
     """Keep a conversation as it was said, searchable, with the jobs that will learn from it: all or nothing."""
-    now = times.now()
+    now, redact = times.now(), core.settings.redact
+    redacting.scope(replace(said.scope, session=said.session), redact)
+    said = replace(said, tags=redacting.names(said.tags, redact))
     spoken = [_spoken(core, said, line) for line in said.lines]
     heard = [draft for draft in spoken if draft is not None]
     identity = core.identity()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import time
 from datetime import datetime, timedelta, timezone
 
 import pytest
 
 from commonplace.book import Book
-from commonplace.errors import NotFound
+from commonplace.errors import InvalidInput, NotFound
 from commonplace.testing.conformance.harness import Harness, Shelf
 from commonplace.values import Draft, Kind, Learned, Link, Memory, Scope
 
@@ -470,6 +471,37 @@ class LearningConformance(Harness):
         book.revise("m", metadata={"note": f"password: {secret}"}, reason=f"password={secret}")
         book.transcript("s").append("x", metadata={"password": secret})
         assert secret not in repr(list(book.export()))
+
+    def test_a_secret_in_what_describes_a_memory_is_taken_out(self, book: Book) -> None:
+        secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+        book.remember({"note": {secret: 1}}, tags=[secret, "t"], source=secret, metadata={secret: 1}, id="m")
+        book.revise("m", tags=["u", secret], source=f"by {secret}")
+        book.transcript("s").append("x", name=secret, metadata={secret: {secret: 2}})
+        book.learn([{"content": "I prefer tea.", "name": secret}], session="l", tags=[secret], wait=True)
+        book.quarantine("m", reason=f"it holds {secret}")
+        assert secret not in repr(list(book.export()))
+        assert book.get("m").tags == ("u", "[redacted: github token]")
+
+    def test_a_secret_in_what_names_a_memory_is_refused(self, book: Book) -> None:
+        secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+        with pytest.raises(InvalidInput, match="looks like a secret"):
+            book.remember("x", id=secret)
+        with pytest.raises(InvalidInput, match="looks like a secret"):
+            book.remember("x", scope=Scope(user=secret))
+        with pytest.raises(InvalidInput, match="looks like a secret"):
+            book.learn("a: b", session=secret)
+        with pytest.raises(InvalidInput, match="looks like a secret"):
+            book.transcript(secret).append("x")
+        assert list(book.list()) == []
+
+    def test_what_is_taken_in_from_elsewhere_leaves_secrets_out(self, book: Book) -> None:
+        secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+        book.remember("about SECRET", metadata={"SECRET": "SECRET"}, tags=["SECRET"], source="SECRET", reason="SECRET")
+        book.transcript("s").append({"SECRET": "SECRET"}, name="SECRET")
+        told = json.loads(json.dumps(list(book.export())).replace("SECRET", secret))
+        other = book.in_space("other")
+        assert other.load(told) == 2
+        assert secret not in repr(list(other.export()))
 
     # -- letting go ------------------------------------------------------------------------------
 
