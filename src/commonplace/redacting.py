@@ -65,7 +65,7 @@ def optional_name(value: str | None, redact: Redact) -> str | None:
 def key(value: str, what: str, redact: Redact) -> str:
     """A name by which a caller finds something again: it cannot be changed, so that a secret in it is refused.
 
-    Only what has the form of a known key or token is: "auth0|5f7c8ec7c33c6c004bbafe82" is somebody's id, not a password.
+    Only what has the form of a known key or token is: "auth0|5f7c8ec7c33c6c004bbafe82" is somebody's id, no password.
     """
     if redact != "nothing" and _has_form(value):
         raise InvalidInput(

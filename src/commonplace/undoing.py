@@ -26,18 +26,21 @@ def undo(core: Core, space: int, id: str, other: str) -> list[Link]:
     core.identity()  # it cannot be proven inside a transaction
     found = core.store.read(lambda tx: _between(tx, space, id, other), space)
     # Embedded before the transaction; a link is never changed, only removed.
-    again = [link for link in found if link.relation == "repeats"]
+    again = [link for link in found if link.relation == "repeats" and isinstance(link.detail.get("text"), str)]
     apart = {link.other: record for link, record in zip(again, _apart(core, again), strict=True)}
 
     def work(tx: Tx) -> list[Link]:
         core.ensure_generation(tx)
         undone = _between(tx, space, id, other)
         if not undone:
-            raise NotFound(f"nothing was reconciled between {id!r} and {other!r}")
+            raise NotFound(_nothing(tx, space, id, other))
         for link in undone:
             links.remove(tx, space, link)
             if link.relation == "repeats" and link.other in apart:
                 _stand_apart(tx, core, space, link, apart[link.other])
+            elif link.relation == "repeats" and not link.detail.get(repeating.HELD):
+                # A link from elsewhere may not tell what was said: nothing can stand for it.
+                repeating.take_back(tx, space, link, reason=UNDONE)
         closed = [link.other for link in undone if link.relation in resettling.CLOSING]
         # One in quarantine hides what it closed itself, for as long as something stands in its place.
         hidden = resettling.closed_by(tx, space, list(memories.quarantined(tx, space, closed)))
@@ -45,6 +48,15 @@ def undo(core: Core, space: int, id: str, other: str) -> list[Link]:
         return undone
 
     return core.store.write(work, space)
+
+
+def _nothing(tx: Tx, space: int, id: str, other: str) -> str:
+    """Why there is nothing to undo."""
+    if not memories.known_ids(tx, space, [id]):
+        return f"no memory with id {id!r} in this space"
+    if not memories.known_ids(tx, space, [other]):
+        return f"no memory or message with id {other!r} has to do with {id!r}: `links` shows what has"
+    return f"nothing was reconciled between {id!r} and {other!r}: `links` shows what was"
 
 
 def _between(tx: Tx, space: int, id: str, other: str) -> list[Link]:
@@ -62,26 +74,26 @@ def _apart(core: Core, again: Sequence[Link]) -> list[Record]:
 
 
 def _record(said: Mapping[str, Any], now: int) -> Record:
-    tags = tuple(said["tags"])
+    tags = tuple(said.get("tags") or ())
     return Record(
         id=new_id(),
         named=False,
-        kind=said["kind"],
+        kind=said.get("kind", "note"),
         form="text",
         mime=TEXT,
         text=said["text"],
         content=None,
         tags=tags,
-        metadata=json.dumps(said["metadata"], ensure_ascii=False),
-        importance=said["importance"],
-        scope=Scope(user=said["user"], agent=said["agent"], session=said["session"]),
-        source=said["source"],
-        origin=said["origin"],
-        said_at=said["said_at"],
+        metadata=json.dumps(said.get("metadata") or {}, ensure_ascii=False),
+        importance=said.get("importance", 0.5),
+        scope=Scope(user=said.get("user"), agent=said.get("agent"), session=said.get("session")),
+        source=said.get("source"),
+        origin=said.get("origin", "import"),
+        said_at=said.get("said_at", now),
         created_at=now,
         expires_at=None,
         vector=None,
-        terms=trace.terms(said["text"], tags, said["source"]),
+        terms=trace.terms(said["text"], tags, said.get("source")),
         reason=UNDONE,
     )
 

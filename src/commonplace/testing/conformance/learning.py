@@ -139,6 +139,12 @@ class LearningConformance(Harness):
         assert book.load(told) == 0
         assert len(book.jobs()) == 1
 
+    def test_messages_may_wait_for_ever(self, book: Book) -> None:
+        for _ in range(2):
+            book.learn([said("I prefer TypeScript.")], session="s", every=9, idle=1e14)
+        (job,) = book.jobs()
+        assert (job.state, job.due_at.year) == ("waiting", 9999)
+
     def test_a_dead_job_that_is_not_there_cannot_be_retried(self, book: Book) -> None:
         assert book.retry() == 0
         with pytest.raises(NotFound):
@@ -263,6 +269,23 @@ class LearningConformance(Harness):
         assert [link.other for link in linked(book, first, "learned from")] != [message]
         assert not [each for each in book.export() if each["type"] == "feedback" and each["confirmed"]]
 
+    def test_a_repetition_of_which_nothing_is_told_is_undone_all_the_same(self, book: Book) -> None:
+        told = book.remember(PORT.format(8081), kind="fact", id="m", reconcile=True)
+        link = {"type": "link", "id": "m", "relation": "repeats", "other": "x", "at": MAY.isoformat(), "reason": None}
+        book.load([{**link, "detail": {}}])
+        (undone,) = book.undo("m", "x")
+        assert (undone.relation, [memory.id for memory in book.list()]) == ("repeats", [told.id])
+
+    def test_undo_says_which_of_two_is_not_known(self, book: Book) -> None:
+        for id in ("one", "two"):
+            book.remember("The harbour crane is red", id=id)
+        with pytest.raises(NotFound, match="no memory with id 'nobody'"):
+            book.undo("nobody", "one")
+        with pytest.raises(NotFound, match="no memory or message with id 'nobody'"):
+            book.undo("one", "nobody")
+        with pytest.raises(NotFound, match="nothing was reconciled"):
+            book.undo("one", "two")
+
     def test_a_repetition_stands_apart_in_its_own_session(self, book: Book) -> None:
         scope = Scope(user="ada", session="s")
         first = book.remember(PORT.format(8081), kind="fact", scope=scope, reconcile=True)
@@ -304,6 +327,14 @@ class LearningConformance(Harness):
         assert book.transcript("s").forget() == 1
         assert list(book.list(superseded=True)) == []
         assert {record["type"] for record in book.export()} == {"header"}
+
+    def test_a_session_may_be_called_as_a_memory_is(self, book: Book) -> None:
+        book.learn([said("I prefer TypeScript.")], session="standup", wait=True)
+        book.remember("We meet at nine", id="standup")
+        assert book.links("standup") == []
+        book.forget("standup")
+        assert book.transcript("standup").forget() == 1
+        assert list(book.list(superseded=True)) == []
 
     def test_a_doubtful_source_is_rolled_back_and_what_it_closed_stands_again(self, book: Book) -> None:
         told = book.remember(PORT.format(8081), kind="fact", source="Sarah", reconcile=True)
