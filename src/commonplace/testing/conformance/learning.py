@@ -65,6 +65,13 @@ class LearningConformance(Harness):
         assert (message.kind, message.source, message.scope.session) == ("message", "Sarah", "s")
         assert "FastAPI" in book.recall("FastAPI or Flask").text
 
+    def test_a_question_that_was_only_asked_is_not_known(self, book: Book) -> None:
+        question = "Which port does the staging server listen on?"
+        book.learn([said(question)], session="s", wait=True)
+        assert book.recall(question).coverage != "known"
+        book.learn([said(PORT.format(8081))], session="s", wait=True)
+        assert book.recall(question).coverage == "known"
+
     def test_a_conversation_may_be_lines_with_names(self, book: Book) -> None:
         learned = book.learn("Sarah: I prefer TypeScript.\nBob: Fine\nby me.", session="s", wait=True)
         told = [(m.name, m.content) for m in book.transcript("s").read()]
