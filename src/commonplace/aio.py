@@ -586,8 +586,8 @@ class AsyncBook:
     ) -> Names:
         """Take memories out of recall, with what was learned from them; what they had superseded stands again.
 
-        Name them as for `forget`: `filter={"source": "scraper"}` rolls back all that came from there. Returns their
-        ids; `release` undoes it.
+        Name them as for `forget`: `filter={"source": "scraper"}` rolls back all that came from there, also what is
+        closed already. Returns the ids of those that were not in quarantine before; `release` undoes it.
         """
         return await self._threads.run(
             self._sync.quarantine, id, scope=scope, filter=filter, kinds=kinds, tags=tags, reason=reason
@@ -602,7 +602,7 @@ class AsyncBook:
         kinds: Sequence[str] | None = None,
         tags: Sequence[str] | None = None,
     ) -> Names:
-        """Let memories stand again that `quarantine` took out of recall; returns their ids."""
+        """Take memories out of quarantine again: they stand, and close what they had closed; returns their ids."""
         return await self._threads.run(self._sync.release, id, scope=scope, filter=filter, kinds=kinds, tags=tags)
 
     async def history(self, id: str) -> Revisions:
@@ -656,7 +656,10 @@ class AsyncBook:
         return stream(self._threads.run, self._sync.export(vectors=vectors))
 
     async def load(self, records: Iterable[Mapping[str, Json]]) -> int:
-        """Take in what `export` gave, all or nothing; what is there already is left alone. Returns how many."""
+        """Take in what `export` gave, all or nothing; what is there already is left alone. Returns how many.
+
+        What had not been learned from yet when it was exported waits to be here.
+        """
         return await self._threads.run(self._sync.load, records)
 
     async def backup(self, path: str | PathLike[str]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from commonplace import drafts, reconciling, times
+from commonplace import drafts, reconciling, redacting, times
 from commonplace.core import Core
 from commonplace.guard import instructions, recalled
 from commonplace.learn.types import Finding, Utterance
@@ -56,7 +56,9 @@ class Taken:
 
 def take_in(core: Core, space: int, said: Conversation) -> Taken:
     """Keep a conversation as it was said, searchable, with the jobs that will learn from it: all or nothing."""
-    now = times.now()
+    now, redact = times.now(), core.settings.redact
+    redacting.scope(replace(said.scope, session=said.session), redact)
+    said = replace(said, tags=redacting.names(said.tags, redact))
     spoken = [_spoken(core, said, line) for line in said.lines]
     heard = [draft for draft in spoken if draft is not None]
     identity = core.identity()
@@ -299,11 +301,16 @@ def _learned_from(found: _Found, record: Record) -> Link:
 
 
 def _still_said(tx: Tx, space: int, planned: reconciling.Plan) -> reconciling.Plan:
-    """A plan without what was learned from messages that were forgotten meanwhile."""
+    """A plan without what was learned from messages that were forgotten or put in quarantine meanwhile."""
     parents = [arrival.links[0].other for arrival in planned.arrivals]
-    there = set(memories.known_ids(tx, space, parents)) if parents else set()
+    there = {memories.id_of(row) for row in memories.standing(tx, space, parents, now=times.now())}
     kept = [at for at, parent in enumerate(parents) if parent in there]
-    return replace(planned, arrivals=[planned.arrivals[at] for at in kept], rivals=[planned.rivals[at] for at in kept])
+    return replace(
+        planned,
+        arrivals=[planned.arrivals[at] for at in kept],
+        rivals=[planned.rivals[at] for at in kept],
+        meant=[planned.meant[at] for at in kept],
+    )
 
 
 def _meant(core: Core, space: int, asked: _Found, scope: Scope) -> list[str]:

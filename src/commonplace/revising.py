@@ -76,7 +76,8 @@ def _attempt(core: Core, space: int, id: str, change: Change, if_version: int | 
 def _changed(core: Core, memory: Memory, before: memories.Record, change: Change, now: int) -> memories.Record:
     """The record with the changes made; embedded again only if what search sees has changed."""
     after = _with_content(core, memory, before, change)
-    tags = before.tags if change.tags is ... else checks.tags(change.tags)
+    redact = core.settings.redact
+    tags = before.tags if change.tags is ... else redacting.names(checks.tags(change.tags), redact)
     limit = core.settings.max_text_bytes
     after = replace(
         after,
@@ -86,7 +87,9 @@ def _changed(core: Core, memory: Memory, before: memories.Record, change: Change
         if change.metadata is ...
         else redacting.metadata(checks.metadata(change.metadata, limit=limit), core.settings.redact),
         importance=before.importance if change.importance is ... else checks.share(change.importance, "importance"),
-        source=before.source if change.source is ... else checks.optional_name(change.source, "source"),
+        source=before.source
+        if change.source is ...
+        else redacting.optional_name(checks.optional_name(change.source, "source"), redact),
         said_at=before.said_at if change.said_at is ... else times.to_micros(change.said_at),
         expires_at=before.expires_at if change.ttl is ... else times.until(now, change.ttl),
         reason=redacting.optional(

@@ -45,6 +45,12 @@ def test_the_commands_are_the_intended_ones() -> None:
     assert {name[0] for name in EVERY if name} == set(COMMANDS.split())
 
 
+def test_the_name_alone_shows_the_help(cli: Cli) -> None:
+    done = cli()
+    assert (done.status, done.err) == (0, "")
+    assert done.out.startswith("usage: commonplace")
+
+
 @pytest.mark.parametrize("name", EVERY, ids=" ".join)
 def test_every_command_has_help(cli: Cli, name: tuple[str, ...]) -> None:
     done = cli(*name, "--help")

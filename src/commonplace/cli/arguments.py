@@ -144,3 +144,10 @@ def superseded_option(made: Parser) -> None:
 def if_version_option(made: Parser, what: str) -> None:
     """Compare and set."""
     made.add_argument("--if-version", type=int, metavar="N", help=f"only if {what} is at this version (0: absent)")
+
+
+def extractor_option(parser: argparse.ArgumentParser) -> None:
+    """What memories are found with."""
+    parser.add_argument(
+        "--extractor", metavar="SPEC", help="rules, openai:MODEL; what finds memories (rules; COMMONPLACE_EXTRACTOR)"
+    )

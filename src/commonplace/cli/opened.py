@@ -43,6 +43,13 @@ def _for_a_store(args: Namespace, variable: str) -> str | None:
     return None if is_remote(place(args)) else os.environ.get(variable) or None
 
 
+def extractor(args: Namespace) -> str | None:
+    """What memories are found with: --extractor, else COMMONPLACE_EXTRACTOR, else the rules; only where one learns."""
+    if args.command not in ("learn", "work"):
+        return None
+    return args.extractor or os.environ.get("COMMONPLACE_EXTRACTOR") or None
+
+
 def ensure_there(where: str) -> str:
     """Refuse a path without a file: a reader who mistyped it must not be shown a new, empty book."""
     if _missing(where):
@@ -65,7 +72,7 @@ def core(args: Namespace) -> Iterator[Core]:
     """Open what all spaces of the book that is there share, for as long as the block runs."""
     from commonplace.opening import open_core
 
-    opened = open_core(ensure_there(place(args)), embedder=embedder(args))
+    opened = open_core(ensure_there(place(args)), embedder=embedder(args), extractor=extractor(args))
     try:
         yield opened
     finally:
@@ -117,7 +124,12 @@ def _open(args: Namespace, where: str) -> Book:
     import commonplace
 
     space = args.space or os.environ.get("COMMONPLACE_SPACE") or "default"
-    return commonplace.open(where, space=space, embedder=embedder(args), reranker=reranker(args))
+    book = commonplace.open(
+        where, space=space, embedder=embedder(args), reranker=reranker(args), extractor=extractor(args)
+    )
+    # A command ends when it is done: a thread would begin jobs that nobody waits for.
+    book._core.works = False
+    return book
 
 
 def _shown(where: str) -> str:
