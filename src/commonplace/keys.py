@@ -224,7 +224,9 @@ def rotate(store: Store, id: str, *, grace: float = 0, by: str | None = None) ->
         raise InvalidInput(f"grace must be at most {_LONGEST:,.0f} seconds, not {grace!r}")
 
     def work(tx: Tx) -> KeyRow:
-        _row(tx, name, by)
+        found, asks = _row(tx, name, by), _asking(tx, by)
+        if asks is not None and asks.id != name:
+            _ensure_no_more(asks, _decode(found))
         made = rows.rotate(tx, name, _digest(secret), until=times.now() + int(longer * 1e6))
         if made is None:
             raise InvalidInput(f"the key {name} was revoked, which is for good: create another")
@@ -325,6 +327,14 @@ def _delegated(asks: Key, row: KeyRow) -> KeyRow:
     if last is not None and (row.expires_at is None or row.expires_at > last):
         return row._replace(expires_at=last)
     return row
+
+
+def _ensure_no_more(asks: Key, other: Key) -> None:
+    """Refuse a key another one's secret, if that has fewer limits or lasts longer: it would be more than its own."""
+    if asks.limits != plans.UNLIMITED:
+        raise Forbidden(f"the key {asks.id} has limits: it can rotate no key but itself")
+    if asks.expires_at is not None and (other.expires_at is None or other.expires_at > asks.expires_at):
+        raise Forbidden(f"the key {other.id} lasts longer than the key {asks.id}, which can therefore not rotate it")
 
 
 def _asking(tx: Tx, by: str | None) -> Key | None:

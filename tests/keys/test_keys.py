@@ -232,6 +232,21 @@ def test_who_has_limits_or_no_role_for_it_makes_no_keys(core: Core) -> None:
 
 
 @ON_SQLITE
+def test_nobody_gets_by_rotation_what_its_own_key_does_not_have(core: Core) -> None:
+    free = keys.create(core.store)
+    limited = keys.create(core.store, role="admin", limits={"operations_month": 10})
+    brief = keys.create(core.store, role="admin", expires=1000)
+    for by in (limited, brief):
+        with pytest.raises(Forbidden):
+            keys.rotate(core.store, free.key.id, by=by.key.id)
+        assert keys.rotate(core.store, by.key.id, by=by.key.id).key.id == by.key.id
+    assert keys.admit(core.store, free.token) is not None
+    briefer = keys.create(core.store, expires=100)
+    keys.rotate(core.store, briefer.key.id, by=brief.key.id)
+    refusal(core, briefer.token)
+
+
+@ON_SQLITE
 def test_keys_say_nothing_of_their_secrets_in_errors(core: Core) -> None:
     made = keys.create(core.store, role="read")
     door = door_of(core)
