@@ -13,7 +13,7 @@ from commonplace.core import Core
 from commonplace.errors import CommonplaceError, InvalidInput
 from commonplace.server import tracing
 from commonplace.server.config import Config
-from commonplace.server.dialects import router as dialects
+from commonplace.server.dialects import Dialects
 from commonplace.server.door import Door
 from commonplace.server.health import router as health
 from commonplace.server.native import router as native
@@ -46,9 +46,8 @@ def create_app(core: Core, config: Config, *, closing: Callable[[], None] | None
     app.add_exception_handler(CommonplaceError, _told)
     app.add_exception_handler(RequestValidationError, _refused)
     app.include_router(health)
+    app.router.routes.append(Dialects())
     app.include_router(native)
-    app.include_router(dialects)
-    app.include_router(dialects, prefix="/spaces/{space}")
     return app
 
 

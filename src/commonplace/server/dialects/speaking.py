@@ -75,7 +75,8 @@ def detail(error: CommonplaceError, told: object) -> Response:
 def asked(role: Role, operation: Operation) -> Any:
     """What a request asks for: in the space that its path begins with, or in the home of its key."""
 
-    def read(request: Request) -> Ask:
+    # A coroutine, as every dependency here: the framework would send a plain function to a thread, and wait for it.
+    async def read(request: Request) -> Ask:
         named = request.path_params.get("space")
         space = None if named is None else unquote(named, errors="surrogateescape")
         return Ask(secret=secret(request), space=space, role=role, operation=operation)
