@@ -24,7 +24,7 @@ from commonplace.cli.table import Column, cut, table, width
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "cli.md").read_text("utf-8")
 COMMANDS = "remember recall list get revise forget history feedback kv canvas transcript"
 COMMANDS += " learn links undo work jobs retry prune quarantine release"
-COMMANDS += " export import copy stats check backup reindex models postgres demo keys"
+COMMANDS += " export import copy stats check backup reindex models postgres demo keys serve"
 
 
 def parsers(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -13,10 +14,11 @@ from starlette.middleware.cors import CORSMiddleware
 from commonplace.__about__ import __version__
 from commonplace.core import Core
 from commonplace.errors import CommonplaceError, InvalidInput
+from commonplace.keys import sign_up
 from commonplace.server import tracing
 from commonplace.server.bodies import Bodies, Manners
 from commonplace.server.config import Config
-from commonplace.server.dialects import router as dialects
+from commonplace.server.dialects import Dialects
 from commonplace.server.door import Door
 from commonplace.server.gate import KeyGate
 from commonplace.server.health import router as health
@@ -52,6 +54,8 @@ def create_app(core: Core, config: Config, *, closing: Callable[[], None] | None
         redirect_slashes=False,
     )
     app.state.door = door
+    if config.sign_up is not None:
+        app.state.sign_up = partial(_signed_up, core, config.sign_up)
     app.openapi = documented(app)  # type: ignore[method-assign]  # as FastAPI's own documentation does it
     app.add_middleware(Bodies, most=config.max_body_bytes, timeout=config.body_timeout)
     app.add_middleware(RawPath)
@@ -72,9 +76,13 @@ def create_app(core: Core, config: Config, *, closing: Callable[[], None] | None
     app.include_router(health)
     app.include_router(native)
     app.include_router(keys.router)
-    app.include_router(dialects)
-    app.include_router(dialects, prefix="/spaces/{space}")
+    app.router.routes.append(Dialects())
     return app
+
+
+def _signed_up(core: Core, plan: str, name: str, email: str | None) -> str:
+    """A key for somebody new; an address is not kept."""
+    return sign_up(core.store, name, plan).token
 
 
 def _told(request: Request, error: Exception) -> Response:

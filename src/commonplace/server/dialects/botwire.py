@@ -36,7 +36,7 @@ class Route(Speaking):
 router = APIRouter(route_class=Route)
 
 
-def _expected(request: Request) -> int | None:
+async def _expected(request: Request) -> int | None:
     """The version that a write is meant for: If-Match names it, If-None-Match: * means that there is none."""
     match, none = request.headers.get("if-match"), request.headers.get("if-none-match")
     if none is not None:
@@ -51,7 +51,7 @@ def _expected(request: Request) -> int | None:
     return int(found[1])
 
 
-def _key(request: Request, key: Name) -> str:
+async def _key(request: Request, key: Name) -> str:
     """The key. A client that does not escape its keys has cut off what follows a question mark: that is no key."""
     if request.url.query:
         raise InvalidInput("a key with a question mark must be sent as %3F")

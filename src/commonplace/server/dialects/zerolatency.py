@@ -1,9 +1,8 @@
-"""The dialect of 0Latency: extract, recall, seed and their kin, each at /x, /v1/x and /api/x."""
+"""The dialect of 0Latency: extract, recall, seed and their kin. /v1/x and /api/x are the same as /x."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
@@ -17,7 +16,6 @@ from commonplace.server.dialects.speaking import Reading, Recalling, Speaking, W
 from commonplace.server.paths import Name
 from commonplace.values import KINDS, Json
 
-Endpoint = TypeVar("Endpoint", bound=Callable[..., Awaitable[object]])
 _FIELDS = ("content", "role", "name")
 """What a message of a conversation may have; clients send more."""
 
@@ -34,17 +32,6 @@ class Route(Speaking):
 
 
 router = APIRouter(route_class=Route)
-
-
-def _at(method: str, path: str) -> Callable[[Endpoint], Endpoint]:
-    """Answer a path, and the same below /v1 and /api."""
-
-    def register(endpoint: Endpoint) -> Endpoint:
-        for prefix in ("", "/v1", "/api"):
-            router.add_api_route(prefix + path, endpoint, methods=[method])
-        return endpoint
-
-    return register
 
 
 class Fact(BaseModel):
@@ -67,8 +54,8 @@ class Seed(BaseModel):
     metadata: dict[str, Any] | None = None
 
 
-@_at("POST", "/memories/seed")
-@_at("POST", "/memories")
+@router.post("/memories/seed")
+@router.post("/memories")
 async def seed(request: Request, ask: Writing, body: Seed) -> Response:
     """Remember what is sent, as it is."""
     drafts = [answers.draft(fact.text, body.agent_id, fact.model_dump()) for fact in body.facts]
@@ -90,7 +77,7 @@ class Question(BaseModel):
     budget_tokens: int | None = None
 
 
-@_at("POST", "/recall")
+@router.post("/recall")
 async def recall(request: Request, ask: Recalling, question: Question) -> Response:
     """Recall what bears on a query, or on what was said last."""
     query = question.query or question.conversation_context
@@ -106,7 +93,7 @@ async def recall(request: Request, ask: Recalling, question: Question) -> Respon
     return await answered(request, ask, verb)
 
 
-@_at("GET", "/memories/recall")
+@router.get("/memories/recall")
 async def recall_by_address(request: Request, ask: Recalling, question: Annotated[Question, Query()]) -> Response:
     """The same, as the first client asked it."""
     return await recall(request, ask, question)
@@ -131,8 +118,8 @@ class Conversation(BaseModel):
         return [{"role": role, "content": said} for role, said in turn if said]
 
 
-@_at("POST", "/memories/extract")
-@_at("POST", "/extract")
+@router.post("/memories/extract")
+@router.post("/extract")
 async def extract(request: Request, ask: Writing, body: Conversation) -> Response:
     """Keep a conversation, and make memories of it in the background; recall finds what was said at once."""
 
@@ -143,14 +130,14 @@ async def extract(request: Request, ask: Writing, body: Conversation) -> Respons
     return await answered(request, ask, verb, status=202)
 
 
-@_at("GET", "/memories/extract/{job}")
-@_at("GET", "/extract/{job}")
+@router.get("/memories/extract/{job}")
+@router.get("/extract/{job}")
 async def extraction(request: Request, ask: Reading, job: Name) -> Response:
     """How an extraction stands."""
     return await answered(request, ask, lambda book: answers.extraction(book, job))
 
 
-@_at("GET", "/memories/search")
+@router.get("/memories/search")
 async def search(request: Request, ask: Recalling, q: str, agent_id: str | None = None, limit: int = 10) -> Response:
     """The memories that bear on a query, without a text made of them."""
 
@@ -162,7 +149,7 @@ async def search(request: Request, ask: Recalling, q: str, agent_id: str | None 
     return await answered(request, ask, verb)
 
 
-@_at("GET", "/memories/export")
+@router.get("/memories/export")
 async def export(request: Request, ask: Reading, agent_id: str | None = None) -> Response:
     """Every memory, of an agent and of nobody, or of all: what `import` takes back."""
 
@@ -180,7 +167,7 @@ class Import(BaseModel):
     memories: list[dict[str, Any]]
 
 
-@_at("POST", "/memories/import")
+@router.post("/memories/import")
 async def take_in(request: Request, ask: Writing, body: Import) -> Response:
     """Take in what an export gave, all or nothing; ids that are there already are left alone."""
 
@@ -192,7 +179,7 @@ async def take_in(request: Request, ask: Writing, body: Import) -> Response:
     return await answered(request, ask, verb)
 
 
-@_at("GET", "/memories")
+@router.get("/memories")
 async def listing(
     request: Request,
     ask: Reading,
@@ -210,7 +197,7 @@ async def listing(
     return await answered(request, ask, verb)
 
 
-@_at("GET", "/memories/{id}")
+@router.get("/memories/{id}")
 async def one(request: Request, ask: Reading, id: Name) -> Response:
     """One memory."""
     return await answered(request, ask, lambda book: answers.plain(book.get(id)))
@@ -237,14 +224,14 @@ class Change(BaseModel):
         return given
 
 
-@_at("PUT", "/memories/{id}")
+@router.put("/memories/{id}")
 async def change(request: Request, ask: Writing, id: Name, body: Change) -> Response:
     """Give a memory a new version; the old one stays in its history."""
     named = body.named()
     return await answered(request, ask, lambda book: answers.plain(book.revise(id, **named)))
 
 
-@_at("DELETE", "/memories/{id}")
+@router.delete("/memories/{id}")
 async def delete(request: Request, ask: Writing, id: Name) -> Response:
     """Forget a memory, with all its versions and what was learned from it alone."""
 
@@ -254,7 +241,7 @@ async def delete(request: Request, ask: Writing, id: Name) -> Response:
     return await answered(request, ask, verb)
 
 
-@_at("GET", "/memories/{id}/history")
+@router.get("/memories/{id}/history")
 async def history(request: Request, ask: Reading, id: Name) -> Response:
     """Every version of a memory, oldest first."""
 
@@ -271,13 +258,13 @@ class Feedback(BaseModel):
     feedback_type: str
 
 
-@_at("POST", "/feedback")
+@router.post("/feedback")
 async def feedback(request: Request, ask: Writing, body: Feedback) -> Response:
     """Let the book learn from it."""
     return await answered(request, ask, lambda book: answers.feedback(book, body.memory_id, body.feedback_type))
 
 
-@_at("GET", "/usage")
+@router.get("/usage")
 async def usage(request: Request, ask: Reading) -> Response:
     """How much the space holds."""
 
@@ -288,7 +275,7 @@ async def usage(request: Request, ask: Reading) -> Response:
     return await answered(request, ask, verb)
 
 
-@_at("GET", "/health")
+@router.get("/health")
 async def health() -> dict[str, str]:
     """The process answers; /health/ready says whether it recalls."""
     return {"status": "ok", "service": "commonplace", "version": __version__}
