@@ -2,6 +2,8 @@
 # PYTHON chooses the interpreter for new environments: make test PYTHON=python3.13
 
 PYTHON ?= python3
+BOOK ?= commonplace.db
+PORT ?= 8420
 VENV := .venv
 BENCH := .venv-bench
 PIP_INSTALL := -m pip install --quiet --quiet --disable-pip-version-check
@@ -16,8 +18,8 @@ CLIENTS := $(patsubst requirements/clients/%.txt,$(VENV)/clients/%,$(wildcard re
 help: ## Say what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-serve: $(VENV)/.package ## Show a recall at work, on a throw-away book (commonplace demo)
-	@$(VENV)/bin/commonplace demo
+serve: $(VENV)/.package ## Serve a book over HTTP: BOOK=commonplace.db PORT=8420
+	@$(VENV)/bin/commonplace serve $(BOOK) --port $(PORT)
 
 test: lint $(CLIENTS) ## Everything that must pass: lint, then all tests, the slow ones too
 	@printf 'Running the tests\n'

@@ -204,6 +204,23 @@ def test_a_second_copy_writes_nothing(pair: Pair) -> None:
     assert [part.checksum for part in again.parts] == [part.checksum for part in first.parts]
 
 
+def test_what_waits_to_be_learned_is_copied_and_learned_once(pair: Pair) -> None:
+    said = [{"content": "I prefer TypeScript.", "name": "Sarah"}]
+    with opened(pair.source) as book:
+        book.learn(said, session="s", every=9, idle=9999)
+    for _ in range(2):
+        copy(pair.source, pair.target)
+        with opened(pair.target) as book:
+            assert len(book.jobs()) == 1
+    with opened(pair.source) as book:
+        book.work(hurry=True)
+    copy(pair.source, pair.target)
+    with opened(pair.target) as book:
+        assert (book.jobs(), [memory.text for memory in book.list(kinds=["preference"])]) == (
+            [], ["Sarah prefers TypeScript"]
+        )  # fmt: skip
+
+
 def test_open_stores_can_be_copied_and_stay_open(pair: Pair) -> None:
     fill(pair.source)
     source, target = open_store(pair.source, Settings()), open_store(pair.target, Settings())

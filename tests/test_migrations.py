@@ -72,7 +72,26 @@ def test_a_newer_book_is_refused_and_left_alone(tmp_path: Path) -> None:
     make_book(tmp_path / "book.db")
     connection = apsw.Connection(str(tmp_path / "book.db"))
     connection.pragma("user_version", schema.VERSION + 1)
+    connection.execute("UPDATE book SET value = ? WHERE name = 'oldest'", (str(schema.VERSION + 1),))
     connection.close()
     with pytest.raises(commonplace.BookTooNew, match="upgrade"):
         commonplace.open(tmp_path / "book.db", embedder=HashEmbedder())
     assert version(tmp_path / "book.db") == schema.VERSION + 1
+
+
+def test_an_older_program_goes_on_with_a_book_that_a_newer_one_has_extended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    id = make_book(tmp_path / "book.db")
+    with commonplace.open(tmp_path / "book.db", embedder=HashEmbedder()) as running:
+        with monkeypatch.context() as upgraded:
+            upgraded.setattr(schema, "VERSION", schema.VERSION + 1)
+            upgraded.setitem(schema.MIGRATIONS, schema.VERSION, add_column)
+            with commonplace.open(tmp_path / "book.db", embedder=HashEmbedder()) as newer:
+                newer.feedback(id, "used")
+                theirs = newer.remember("written by the newer version").id
+        running.feedback(id, "used")
+        assert running.get(theirs).content == "written by the newer version"
+    with commonplace.open(tmp_path / "book.db", embedder=HashEmbedder()) as restarted:
+        assert restarted.get(id).content == "written by the older version"
+        assert restarted.check(deep=True).ok

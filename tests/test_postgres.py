@@ -175,9 +175,16 @@ def test_a_table_that_only_shares_its_name_with_a_book_is_no_book(database: Data
 
 def test_a_book_of_a_newer_commonplace_is_refused(database: Database) -> None:
     opened(database.url).close()
-    administer(database.url, "UPDATE commonplace.book SET value = '999' WHERE name = 'schema'")
+    administer(database.url, "UPDATE commonplace.book SET value = '999' WHERE name IN ('schema', 'oldest')")
     with pytest.raises(BookTooNew, match="upgrade"):
         opened(database.url)
+
+
+def test_a_book_that_a_newer_commonplace_only_extended_is_used_as_before(database: Database) -> None:
+    opened(database.url).close()
+    administer(database.url, "UPDATE commonplace.book SET value = '999' WHERE name = 'schema'")
+    with opened(database.url) as book:
+        assert book.get(book.remember("still at work").id).content == "still at work"
 
 
 @pytest.mark.parametrize("schema", ["user", "select", "public"])

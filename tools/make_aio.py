@@ -50,6 +50,7 @@ from commonplace.errors import StoreClosed
 from commonplace.kv import KeyValue
 from commonplace.opening import EmbedderLike, ExtractorLike
 from commonplace.opening import open as open_book
+from commonplace.remote.address import is_remote
 from commonplace.rerank import Reranker
 from commonplace.settings import Settings
 from commonplace.streaming import stream
@@ -78,15 +79,18 @@ from commonplace.values import (
 
 P = ParamSpec("P")
 T = TypeVar("T")
+_LOCAL = 4
+"""Threads of a book in this process: more would not search faster, and each one that runs may keep the loop waiting."""
+_REMOTE = 32
+"""Threads of a book behind a server, which only wait for it."""
 
 
 class _Threads:
     """Runs blocking calls in worker threads of its own, so that other users of the loop's pool cannot delay them."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
         self.stopped = False
-        # Few: more would not search faster, and each one that runs may keep the loop's thread waiting.
-        self._pool = ThreadPoolExecutor(max_workers=4, thread_name_prefix="commonplace")
+        self._pool = ThreadPoolExecutor(max_workers=most, thread_name_prefix="commonplace")
 
     async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         if self.stopped:
@@ -112,12 +116,15 @@ async def open_async(
     reranker: Reranker | str | None = None,
     settings: Settings | None = None,
     extractor: ExtractorLike = None,
+    api_key: str | None = None,
+    timeout: float | None = None,
 ) -> AsyncBook:
     """Open a book as `open` does, for use from an event loop."""
-    threads = _Threads()
+    threads = _Threads(_REMOTE if is_remote(str(where)) else _LOCAL)
     try:
         book = await threads.run(
-            open_book, where, space=space, embedder=embedder, reranker=reranker, settings=settings, extractor=extractor
+            open_book, where, space=space, embedder=embedder, reranker=reranker, settings=settings, extractor=extractor,
+            api_key=api_key, timeout=timeout,
         )
     except BaseException:
         threads.stop()

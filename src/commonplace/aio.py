@@ -22,6 +22,7 @@ from commonplace.errors import StoreClosed
 from commonplace.kv import KeyValue
 from commonplace.opening import EmbedderLike, ExtractorLike
 from commonplace.opening import open as open_book
+from commonplace.remote.address import is_remote
 from commonplace.rerank import Reranker
 from commonplace.settings import Settings
 from commonplace.streaming import stream
@@ -50,15 +51,18 @@ from commonplace.values import (
 
 P = ParamSpec("P")
 T = TypeVar("T")
+_LOCAL = 4
+"""Threads of a book in this process: more would not search faster, and each one that runs may keep the loop waiting."""
+_REMOTE = 32
+"""Threads of a book behind a server, which only wait for it."""
 
 
 class _Threads:
     """Runs blocking calls in worker threads of its own, so that other users of the loop's pool cannot delay them."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
         self.stopped = False
-        # Few: more would not search faster, and each one that runs may keep the loop's thread waiting.
-        self._pool = ThreadPoolExecutor(max_workers=4, thread_name_prefix="commonplace")
+        self._pool = ThreadPoolExecutor(max_workers=most, thread_name_prefix="commonplace")
 
     async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         if self.stopped:
@@ -84,12 +88,22 @@ async def open_async(
     reranker: Reranker | str | None = None,
     settings: Settings | None = None,
     extractor: ExtractorLike = None,
+    api_key: str | None = None,
+    timeout: float | None = None,
 ) -> AsyncBook:
     """Open a book as `open` does, for use from an event loop."""
-    threads = _Threads()
+    threads = _Threads(_REMOTE if is_remote(str(where)) else _LOCAL)
     try:
         book = await threads.run(
-            open_book, where, space=space, embedder=embedder, reranker=reranker, settings=settings, extractor=extractor
+            open_book,
+            where,
+            space=space,
+            embedder=embedder,
+            reranker=reranker,
+            settings=settings,
+            extractor=extractor,
+            api_key=api_key,
+            timeout=timeout,
         )
     except BaseException:
         threads.stop()
@@ -572,8 +586,8 @@ class AsyncBook:
     ) -> Names:
         """Take memories out of recall, with what was learned from them; what they had superseded stands again.
 
-        Name them as for `forget`: `filter={"source": "scraper"}` rolls back all that came from there. Returns their
-        ids; `release` undoes it.
+        Name them as for `forget`: `filter={"source": "scraper"}` rolls back all that came from there, also what is
+        closed already. Returns the ids of those that were not in quarantine before; `release` undoes it.
         """
         return await self._threads.run(
             self._sync.quarantine, id, scope=scope, filter=filter, kinds=kinds, tags=tags, reason=reason
@@ -588,7 +602,7 @@ class AsyncBook:
         kinds: Sequence[str] | None = None,
         tags: Sequence[str] | None = None,
     ) -> Names:
-        """Let memories stand again that `quarantine` took out of recall; returns their ids."""
+        """Take memories out of quarantine again: they stand, and close what they had closed; returns their ids."""
         return await self._threads.run(self._sync.release, id, scope=scope, filter=filter, kinds=kinds, tags=tags)
 
     async def history(self, id: str) -> Revisions:
@@ -642,7 +656,10 @@ class AsyncBook:
         return stream(self._threads.run, self._sync.export(vectors=vectors))
 
     async def load(self, records: Iterable[Mapping[str, Json]]) -> int:
-        """Take in what `export` gave, all or nothing; what is there already is left alone. Returns how many."""
+        """Take in what `export` gave, all or nothing; what is there already is left alone. Returns how many.
+
+        What had not been learned from yet when it was exported waits to be here.
+        """
         return await self._threads.run(self._sync.load, records)
 
     async def backup(self, path: str | PathLike[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,6 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import simsimd
 
 from commonplace.embed.base import Embedder, WordMatcher
 from commonplace.recall import analyze, closely, pack, question, rank, receipt, speech, verdict, weigh
@@ -52,6 +54,8 @@ Relate: TypeAlias = Callable[[Sequence[str], Sequence[str]], Related]
 
 _OUTDATED = 0.9
 """What a message is worth of which something is no longer so: less than any that still holds."""
+_QUESTION = re.compile(r"\s*(?:[^.!?\n]|[.](?=\S))*\?[\s?!]*")
+"""One sentence that ends with a question mark."""
 _DECIDED = ("decision", "pattern", "preference")
 
 
@@ -220,7 +224,7 @@ def assemble(request: Request, found: Found, judgement: rank.Judgement, relate: 
         text=packed.text,
         hits=_ordered(packed.hits, request.order),
         avoid=packed.avoid,
-        coverage=verdict.coverage(found.candidates, judgement, request.threshold),
+        coverage=verdict.coverage(found.candidates, judgement, request.threshold, _asking(found)),
         receipt=receipt.make([hit.memory.id for hit in (*packed.hits, *packed.avoid)]),
     )
 
@@ -229,6 +233,14 @@ def _related(rows: Sequence[Row], relate: Relate) -> Related:
     said = [memories.id_of(row) for row in rows if memories.kind_of(row) == "message"]
     decided = [memories.id_of(row) for row in rows if memories.kind_of(row) in _DECIDED]
     return relate(said, decided) if said or decided else Related()
+
+
+def _asking(found: Found) -> list[int]:
+    """The places among the candidates of messages that ask something and state nothing."""
+    places = zip(found.rows, found.positions.tolist(), strict=True)
+    return [
+        at for row, at in places if memories.kind_of(row) == "message" and _QUESTION.fullmatch(memories.text_of(row))
+    ]
 
 
 def _untold(found: Found, ranked: list[int], related: Related) -> list[int]:
@@ -303,10 +315,14 @@ def _without_repeats(found: Found, ranked: list[int]) -> list[int]:
 
 def _alike(texts: list[str], vectors: Floats) -> set[int]:
     """Places of texts that may say the same as another: equal but for case, or close and of mostly the same words."""
+    if len(texts) < 2:
+        return set()
     plain = [text.casefold() for text in texts]
     repeated = Counter(plain)
     found = {place for place, text in enumerate(plain) if repeated[text] > 1}
-    close = np.argwhere(np.triu(vectors @ vectors.T > ALIKE, 1)).tolist()
+    # Not by BLAS, as in the search: its threads wait for one another.
+    cosines = np.asarray(simsimd.cdist(vectors, vectors, metric="dot"))
+    close = np.argwhere(np.triu(cosines > ALIKE, 1)).tolist()
     if close:
         words = [set(text.split()) for text in plain]
         for one, other in close:

@@ -12,7 +12,19 @@ from pathlib import Path
 from types import EllipsisType, TracebackType
 from typing import TYPE_CHECKING, Literal, overload
 
-from commonplace import asking, checks, drafts, filters, forgetting, listing, relating, rereading, revising, times
+from commonplace import (
+    asking,
+    checks,
+    drafts,
+    filters,
+    forgetting,
+    listing,
+    redacting,
+    relating,
+    rereading,
+    revising,
+    times,
+)
 from commonplace.canvas import Canvas
 from commonplace.core import Core, Place
 from commonplace.errors import InvalidInput, NotFound
@@ -225,9 +237,9 @@ class Book:
         space = self._place.make()
         taken = learning.take_in(self._core, space, said)
         if wait:
-            return learning.learned(self._core, space, said.session, taken, progress or (lambda done, total: None))
+            return learning.learned(self._core, space, taken, progress or (lambda done, total: None))
         self._core.wake()
-        return Learned(session=said.session, messages=taken.ids, jobs=taken.jobs)
+        return Learned(session=taken.session, messages=taken.ids, jobs=taken.jobs)
 
     def jobs(self) -> Jobs:
         """The jobs that wait, run, or have failed for good, oldest first."""
@@ -480,13 +492,14 @@ class Book:
     ) -> Names:
         """Take memories out of recall, with what was learned from them; what they had superseded stands again.
 
-        Name them as for `forget`: `filter={"source": "scraper"}` rolls back all that came from there. Returns their
-        ids; `release` undoes it.
+        Name them as for `forget`: `filter={"source": "scraper"}` rolls back all that came from there, also what is
+        closed already. Returns the ids of those that were not in quarantine before; `release` undoes it.
         """
         from commonplace import quarantining  # as for learn
 
         wanted = self._wanted(id, scope=scope, filter=filter, kinds=kinds, tags=tags)
         why, space = checks.text(reason, "reason", limit=10_000), self._place.find()
+        why = redacting.text(why, self._core.settings.redact)
         return [*self._store.write(lambda tx: quarantining.quarantine(tx, space, wanted, why), space)]
 
     def release(
@@ -498,7 +511,7 @@ class Book:
         kinds: Sequence[str] | None = None,
         tags: Sequence[str] | None = None,
     ) -> Names:
-        """Let memories stand again that `quarantine` took out of recall; returns their ids."""
+        """Take memories out of quarantine again: they stand, and close what they had closed; returns their ids."""
         from commonplace import quarantining  # as for learn
 
         wanted = self._wanted(id, scope=scope, filter=filter, kinds=kinds, tags=tags)
@@ -579,10 +592,17 @@ class Book:
         yield from portable.export(self._store, self._place.find(), self._name, vectors=vectors)
 
     def load(self, records: Iterable[Mapping[str, Json]]) -> int:
-        """Take in what `export` gave, all or nothing; what is there already is left alone. Returns how many."""
+        """Take in what `export` gave, all or nothing; what is there already is left alone. Returns how many.
+
+        What had not been learned from yet when it was exported waits to be here.
+        """
         from commonplace import portable  # as above
 
-        return portable.load(self._core, self._place.make(), records)
+        space = self._place.make()
+        count = portable.load(self._core, space, records)
+        if count and self._store.read(lambda tx: jobs.count(tx, space), space):
+            self._core.wake()
+        return count
 
     def backup(self, path: str | PathLike[str]) -> None:
         """Copy the whole store, every space, to a new file while it is in use."""

@@ -8,7 +8,7 @@ from commonplace import checks, times
 from commonplace.core import Place
 from commonplace.errors import Conflict, InvalidInput
 from commonplace.settings import Settings
-from commonplace.store import files
+from commonplace.store import files, requests
 from commonplace.store.base import Store, Tx
 from commonplace.values import File
 
@@ -37,7 +37,13 @@ class Canvas:
         `delete` keeps the revisions; this leaves nothing, not even the number that the next file starts from.
         """
         space, place = self._place.find(), checked_path(path)
-        erased = self._store.write(lambda tx: files.forget(tx, space, self._name, place), space)
+
+        def work(tx: Tx) -> int:
+            erased = files.forget(tx, space, self._name, place)
+            requests.purge(tx, space)
+            return erased
+
+        erased = self._store.write(work, space)
         self._store.scrub(space)
         return erased
 

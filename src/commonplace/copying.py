@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from commonplace import identity
+from commonplace import adopting, identity
 from commonplace.errors import Conflict, EmbedderMismatch, InvalidInput, NotFound, StoreCorrupt
 from commonplace.identity import Identity
 from commonplace.opening import exists, open_store, shown
@@ -315,6 +315,8 @@ class _Copy:
                 " (--mirror), which also removes what only the target has",
                 current=error.current,
             ) from error
+        if self._writing:
+            self._carry_jobs(source, target)
         for shelf in _SHELVES:
             self._verify(target, shelf, tallies[shelf.name])
         if self._mirror:
@@ -340,6 +342,15 @@ class _Copy:
             )
             self._step(len(page) + len(beside))
             after = page[-1].key
+
+    def _carry_jobs(self, source: int, target: int) -> None:
+        """Have the target learn what the source has not learned yet; jobs are an engine's own and made anew."""
+        theirs = self._source.store.read(partial(adopting.waiting, space=source), source)
+        payloads = [dict(job.payload) for job in theirs]
+        settle = partial(adopting.settle, space=target, theirs=payloads, mirror=self._mirror)
+        ours = self._target.store.read(partial(adopting.waiting, space=target), target)
+        if theirs or ours:
+            self._target.store.write(settle, target)
 
     def _memories(self, tx: Tx, space: int, after: Row) -> tuple[list[Record], list[Record]]:
         _ensure_generation(tx, self._generations[0], self._source)

@@ -38,6 +38,8 @@ class Core:
         self.where = where
         self._extractor = extractor
         self._worker: Worker | None = None
+        self.works = True
+        """Whether a thread of this process does what waits; without it, `work` and other processes do."""
         self._identity: Identity | None = None
         self._proving = threading.Lock()
         written = store.read(identity.known, None)
@@ -67,6 +69,8 @@ class Core:
 
     def wake(self) -> None:
         """Let a thread of this process do the jobs that wait; the first call starts it."""
+        if not self.works:
+            return
         with self._proving:
             if self._worker is None:
                 from commonplace.working import Worker  # it works on this

@@ -108,9 +108,10 @@ def records(
 
 def record(draft: Draft, made: Body, *, settings: Settings, now: int) -> Record:
     """The record of a draft, all but its vector."""
-    tags = checks.tags(draft.tags)
+    tags = redacting.names(checks.tags(draft.tags), settings.redact)
+    source = redacting.optional_name(checks.optional_name(draft.source, "source"), settings.redact)
     return Record(
-        id=new_id() if draft.id is None else checks.name(draft.id, "id"),
+        id=new_id() if draft.id is None else redacting.key(checks.name(draft.id, "id"), "id", settings.redact),
         named=draft.id is not None,
         kind=checks.kind(draft.kind),
         form=made.form,
@@ -120,14 +121,14 @@ def record(draft: Draft, made: Body, *, settings: Settings, now: int) -> Record:
         tags=tags,
         metadata=redacting.metadata(checks.metadata(draft.metadata, limit=settings.max_text_bytes), settings.redact),
         importance=checks.share(draft.importance, "importance"),
-        scope=checks.scope(draft.scope),
-        source=checks.optional_name(draft.source, "source"),
+        scope=redacting.scope(checks.scope(draft.scope), settings.redact),
+        source=source,
         origin=checks.origin(draft.origin),
         said_at=now if draft.said_at is None else times.to_micros(draft.said_at),
         created_at=now,
         expires_at=times.until(now, draft.ttl),
         vector=None,
-        terms=trace.terms(made.text, tags, draft.source),
+        terms=trace.terms(made.text, tags, source),
         reason=redacting.optional(draft.reason and checks.text(draft.reason, "reason", limit=10_000), settings.redact),
         supersedes=_superseded(draft),
     )

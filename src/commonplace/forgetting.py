@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from commonplace import times
 from commonplace.errors import InvalidInput, NotFound
-from commonplace.store import entries, files, jobs, links, memories, messages
+from commonplace.store import entries, files, jobs, links, memories, messages, requests
 from commonplace.store.base import Tx
 from commonplace.store.conditions import Selection, compile_where
 from commonplace.values import Forgotten
@@ -51,10 +51,11 @@ def forget(tx: Tx, space: int, wanted: Wanted) -> Forgotten:
     """Remove what is wanted, all or nothing."""
     removed = preview(tx, space, wanted)
     if wanted.everything:
-        for part in (memories, entries, files, messages, jobs):
+        for part in (memories, entries, files, messages, jobs, requests):
             part.forget_all(tx, space)
     elif removed.ids:
         memories.forget(tx, space, removed.ids)
+        requests.purge(tx, space)
     return removed
 
 
@@ -63,6 +64,7 @@ def forget_session(tx: Tx, space: int, session: str) -> int:
     said = tuple(link.id for link in links.to(tx, space, [session], "said in"))
     if said:
         memories.forget(tx, space, with_derived(tx, space, said))
+    requests.purge(tx, space)
     return messages.forget(tx, space, session)
 
 

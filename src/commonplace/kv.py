@@ -6,7 +6,7 @@ from commonplace import checks, times
 from commonplace.core import Place
 from commonplace.settings import Settings
 from commonplace.store import entries
-from commonplace.store.base import Store
+from commonplace.store.base import Store, Tx
 from commonplace.values import Entry, Json
 
 
@@ -34,13 +34,13 @@ class KeyValue:
         space, name, now = self._place.make(), checks.name(key, "key"), times.now()
         text = checks.json_text(value, "value", limit=self._limit)
         expires, expected = times.until(now, ttl), checks.version(if_version)
-        version = self._store.write(
-            lambda tx: entries.put(
-                tx, space, self._namespace, name, text, now=now, expires=expires, if_version=expected
-            ),
-            space,
-        )
-        return entries.decode((name, text, version, now, expires))
+
+        def work(tx: Tx) -> tuple[int, int, int | None]:
+            put = entries.put(tx, space, self._namespace, name, text, now=now, expires=expires, if_version=expected)
+            # With its times: a call that is given what an earlier one did tells of that one.
+            return put, now, expires
+
+        return entries.decode((name, text, *self._store.write(work, space)))
 
     def delete(self, key: str, *, if_version: int | None = None) -> bool:
         """Delete a value; False if nothing stood there."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from commonplace import drafts, reconciling, times
+from commonplace import drafts, reconciling, redacting, times
 from commonplace.core import Core
 from commonplace.guard import instructions, recalled
 from commonplace.learn.types import Finding, Utterance
@@ -49,13 +49,16 @@ class Conversation:
 class Taken:
     """What was taken in."""
 
+    session: str
     ids: tuple[str, ...]
     jobs: tuple[int, ...]
 
 
 def take_in(core: Core, space: int, said: Conversation) -> Taken:
     """Keep a conversation as it was said, searchable, with the jobs that will learn from it: all or nothing."""
-    now = times.now()
+    now, redact = times.now(), core.settings.redact
+    redacting.scope(replace(said.scope, session=said.session), redact)
+    said = replace(said, tags=redacting.names(said.tags, redact))
     spoken = [_spoken(core, said, line) for line in said.lines]
     heard = [draft for draft in spoken if draft is not None]
     identity = core.identity()
@@ -69,7 +72,8 @@ def take_in(core: Core, space: int, said: Conversation) -> Taken:
         present = [(record, each.number) for record, each in zip(made, kept, strict=True) if record is not None]
         memories.insert(tx, space, [record for record, _ in present], generation=identity.generation)
         links.put(tx, space, [_said_in(record, said.session, number) for record, number in present])
-        return Taken(ids=tuple(record.id for record, _ in present), jobs=_queue(tx, core, space, said, present))
+        ids = tuple(record.id for record, _ in present)
+        return Taken(session=said.session, ids=ids, jobs=_queue(tx, core, space, said, present))
 
     return core.store.write(work, space)
 
@@ -117,7 +121,7 @@ def run(core: Core, space: int, job: Job, token: str) -> list[Settled] | None:
     return core.store.write(work, space)
 
 
-def learned(core: Core, space: int, session: str, taken: Taken, progress: Progress) -> Learned:
+def learned(core: Core, space: int, taken: Taken, progress: Progress) -> Learned:
     """Run the jobs of what was taken in, now, and tell what came of it."""
     from commonplace import working  # it runs what this defines
 
@@ -127,7 +131,7 @@ def learned(core: Core, space: int, session: str, taken: Taken, progress: Progre
         settled += working.run_now(core, space, number)
     progress(len(taken.ids), len(taken.ids))
     return Learned(
-        session=session,
+        session=taken.session,
         messages=taken.ids,
         memories=tuple(memories.decode(each.row) for each in settled if each.row is not None),
         links=tuple(link for each in settled for link in each.links),
@@ -297,11 +301,16 @@ def _learned_from(found: _Found, record: Record) -> Link:
 
 
 def _still_said(tx: Tx, space: int, planned: reconciling.Plan) -> reconciling.Plan:
-    """A plan without what was learned from messages that were forgotten meanwhile."""
+    """A plan without what was learned from messages that were forgotten or put in quarantine meanwhile."""
     parents = [arrival.links[0].other for arrival in planned.arrivals]
-    there = set(memories.known_ids(tx, space, parents)) if parents else set()
+    there = {memories.id_of(row) for row in memories.standing(tx, space, parents, now=times.now())}
     kept = [at for at, parent in enumerate(parents) if parent in there]
-    return replace(planned, arrivals=[planned.arrivals[at] for at in kept], rivals=[planned.rivals[at] for at in kept])
+    return replace(
+        planned,
+        arrivals=[planned.arrivals[at] for at in kept],
+        rivals=[planned.rivals[at] for at in kept],
+        meant=[planned.meant[at] for at in kept],
+    )
 
 
 def _meant(core: Core, space: int, asked: _Found, scope: Scope) -> list[str]:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from os import PathLike, fspath
 from pathlib import Path
 
+from commonplace import checks
 from commonplace.book import Book
 from commonplace.core import Core, Place
 from commonplace.embed import load as load_embedder
 from commonplace.embed.base import Embedder
-from commonplace.errors import CommonplaceError, InvalidInput, StoreUnavailable
+from commonplace.errors import CommonplaceError, InvalidInput, ServerUnavailable, StoreUnavailable
 from commonplace.kv import KeyValue
 from commonplace.learn.types import Extractor
+from commonplace.remote import address as remote_address
+from commonplace.remote.address import is_remote
 from commonplace.rerank import Reranker
 from commonplace.rerank import load as load_reranker
 from commonplace.settings import Settings
@@ -36,8 +39,15 @@ def open(
     settings: Settings | None = None,
     read_url: str | None = None,
     extractor: ExtractorLike = None,
+    api_key: str | None = None,
+    timeout: float | None = None,
 ) -> Book:
     """Open the book at a path or a postgresql:// URL, making it if it is not there. Whoever opens closes.
+
+    An http:// or https:// URL opens a book that `commonplace serve` keeps, as a RemoteBook; it asks the server nothing
+    yet. Only there, `api_key` is the key that the server knows (else COMMONPLACE_API_KEY), and `timeout` the seconds
+    that a call may take, its retries included (30). What belongs to the store is then the server's: no embedder,
+    reranker, settings, read_url or extractor.
 
     `space` is the wall: no verb of the returned book reaches beyond it. `embedder` is None for the one that
     ships with commonplace, or an Embedder, a function, or a text such as "openai:text-embedding-3-small".
@@ -47,6 +57,13 @@ def open(
     `extractor` is what `learn` finds memories with: None for the rules, or an Extractor such as a ModelExtractor, or a
     text such as "openai:gpt-4o-mini", whose tokens are counted in the space's key-value entries.
     """
+    place = fspath(where)
+    if isinstance(place, str) and is_remote(place):
+        refused = {"embedder": embedder, "reranker": reranker, "settings": settings, "read_url": read_url,
+                   "extractor": extractor}  # fmt: skip
+        return _open_remote(place, space, api_key, timeout, refused)
+    if api_key is not None or timeout is not None:
+        raise InvalidInput("api_key and timeout are for a book behind a server, such as http://localhost:8420")
     core = open_core(
         where, space=space, embedder=embedder, reranker=reranker, settings=settings, read_url=read_url,
         extractor=extractor,
@@ -88,6 +105,8 @@ def open_store(where: str | PathLike[str], settings: Settings, *, read_url: str 
     place = fspath(where)
     if not isinstance(place, str) or not place:
         raise InvalidInput("say where the book is: a file's path such as team.db, or a postgresql:// URL")
+    if is_remote(place):
+        raise InvalidInput(f"{shown(place)} is a server: this works on the store itself, so run it beside the server")
     if _is_url(place):
         _ensure_driver()
         from commonplace.store.postgres.store import PostgresStore
@@ -99,8 +118,10 @@ def open_store(where: str | PathLike[str], settings: Settings, *, read_url: str 
 
 
 def exists(where: str | PathLike[str]) -> bool:
-    """Whether there is a book at a URL, or anything at a path; looking makes none."""
+    """Whether there is a book at a URL, or anything at a path; looking makes none. A server always has one."""
     place = fspath(where)
+    if is_remote(place):
+        return True
     if not _is_url(place):
         return Path(place).exists()
     _ensure_driver()
@@ -112,7 +133,28 @@ def exists(where: str | PathLike[str]) -> bool:
 def shown(where: str | PathLike[str]) -> str:
     """A book's place as messages may show it: without a password."""
     place = fspath(where)
+    if is_remote(place):
+        return remote_address.parse(place, warn=False).shown
     return address.parse(place).shown if _is_url(place) else place
+
+
+def _open_remote(
+    url: str, space: str, api_key: str | None, timeout: float | None, refused: Mapping[str, object]
+) -> Book:
+    for name, value in refused.items():
+        if value is not None:
+            raise InvalidInput(
+                f"{name} belongs to the store, which is the server's: tell the server, and leave it out here"
+            )
+    if find_spec("urllib3") is None:
+        raise ServerUnavailable('a book behind a server needs the package urllib3: pip install "commonplace[remote]"')
+    from commonplace.remote.book import RemoteBook
+    from commonplace.remote.transport import TIMEOUT, Transport
+
+    seconds = TIMEOUT if timeout is None else checks.amount(timeout, "timeout")
+    if not seconds:
+        raise InvalidInput("timeout is a number of seconds above 0")
+    return RemoteBook(Transport(remote_address.parse(url, api_key), timeout=seconds), space)
 
 
 def _reader(spec: ExtractorLike, space: str, settings: Settings) -> Callable[[Store], Extractor | None]:
@@ -135,7 +177,9 @@ def _is_url(place: str) -> bool:
         return False
     scheme = place.partition("://")[0]
     if scheme not in address.SCHEMES:
-        raise InvalidInput(f"{scheme}:// is no store that this commonplace knows: give a path or a postgresql:// URL")
+        raise InvalidInput(
+            f"{scheme}:// is no store that this commonplace knows: give a path, a postgresql:// or an http:// URL"
+        )
     return True
 
 

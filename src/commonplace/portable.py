@@ -5,33 +5,40 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from commonplace import checks, drafts, times
+from commonplace import adopting, checks, drafts, redacting, times
 from commonplace.canvas import checked_path
 from commonplace.core import Core
 from commonplace.errors import CommonplaceError, InvalidInput
 from commonplace.recall.types import Floats
+from commonplace.settings import Redact
 from commonplace.store import entries, files, links, memories, messages, trace
 from commonplace.store.base import Row, Store, Tx
-from commonplace.values import ACTIONS, RELATIONS, Json, Scope
+from commonplace.values import ACTIONS, RELATIONS, Job, Json, Scope
 
 FORMAT = 1
 _BATCH = 500
+_MARKED = 4
+_DETAIL = 16
+"""Times the size of a text that a link may tell of a repetition: its words as JSON, where a character may take six, and
+its metadata beside them."""
 _Record = dict[str, Json]
 
 
 def export(store: Store, space: int, name: str, *, vectors: bool) -> Iterator[_Record]:
-    """A header, then every version of every memory, feedback, entries, files and messages.
+    """A header, then what waits to be learned, every version of every memory, feedback, entries, files and messages.
 
     Memories are read in batches, each memory whole, so that a long export blocks nobody and holds no half of one.
     """
     yield {"type": "header", "commonplace": FORMAT, "space": name, "at": _iso(times.now())}
+    first = store.read(partial(adopting.waiting, space=space), space)
+    yield from map(_job, first)
     yield from _memories(store, space, vectors)
     parts: tuple[tuple[Callable[..., list[Row]], Callable[[Row], _Record]], ...] = (
         (memories.all_feedback, _feedback),
@@ -43,6 +50,14 @@ def export(store: Store, space: int, name: str, *, vectors: bool) -> Iterator[_R
     for read, shown in parts:
         for row in store.read(partial(read, space=space), space):
             yield shown(row)
+    # What was said during the export waits in jobs that the first look could not see.
+    known = {job.number for job in first}
+    later = store.read(partial(adopting.waiting, space=space), space)
+    yield from (_job(job) for job in later if job.number not in known)
+
+
+def _job(job: Job) -> _Record:
+    return {"type": "job", **job.payload}
 
 
 def _memories(store: Store, space: int, vectors: bool) -> Iterator[_Record]:
@@ -149,6 +164,7 @@ def load(core: Core, space: int, records: Iterable[Mapping[str, Json]]) -> int:
     versions: list[_Version] = []
     given: list[Floats | None] = []
     others: list[_Restore] = []
+    waiting: list[adopting.Payload] = []
     dimension = core.identity().dimension
     for number, record in enumerate(records, start=1):
         try:
@@ -156,6 +172,8 @@ def load(core: Core, space: int, records: Iterable[Mapping[str, Json]]) -> int:
             if kind == "memory":
                 versions.append(_read_memory(core, record))
                 given.append(_read_vector(record, dimension))
+            elif kind == "job":
+                waiting.append(_read_job(record))
             elif kind != "header":
                 others.append(_READERS[str(kind)](core, record))
             elif record["commonplace"] != FORMAT:
@@ -174,7 +192,10 @@ def load(core: Core, space: int, records: Iterable[Mapping[str, Json]]) -> int:
             memories.restore(tx, space, record, version=old.version, action=old.action, recorded_at=old.recorded_at)
             for old, record in zip(versions, embedded, strict=True)
         ]
-        return sum(restored) + sum(restore(tx, space) for restore in others)
+        count = sum(restored) + sum(restore(tx, space) for restore in others)
+        # What was here before was learned from here, or waits here to be.
+        new = {old.record.id for old, fresh in zip(versions, restored, strict=True) if fresh}
+        return count + adopting.adopt(tx, space, [job for job in waiting if new & set(adopting.ids_of(job))])
 
     return core.store.write(work, space)
 
@@ -183,31 +204,37 @@ def _read_memory(core: Core, record: Mapping[str, Any]) -> _Version:
     content = record.get("content", record["text"])
     if "base64" in record:
         content = base64.b64decode(record["base64"], validate=True)
-    made = drafts.body(content, text=record["text"], mime=record["mime"], settings=core.settings)
-    tags = checks.tags(record["tags"])
+    # A mark may be longer than the secret in whose place it stands: what was stored must come back all the same.
+    roomy = replace(core.settings, max_text_bytes=_MARKED * core.settings.max_text_bytes)
+    made = drafts.body(content, text=record["text"], mime=record["mime"], settings=roomy)
+    redact = core.settings.redact
+    tags = redacting.names(checks.tags(record["tags"]), redact)
+    source = redacting.optional_name(checks.optional_name(record["source"], "source"), redact)
     if record["action"] not in ACTIONS:
         raise InvalidInput(f"unknown action {record['action']!r}")
     restored = memories.Record(
-        id=checks.name(record["id"], "id"),
+        id=redacting.key(checks.name(record["id"], "id"), "id", redact),
         kind=checks.kind(record["kind"]),
         form=made.form,
         mime=made.mime,
         text=made.text,
         content=made.content,
         tags=tags,
-        metadata=checks.metadata(record["metadata"], limit=core.settings.max_text_bytes),
+        metadata=redacting.metadata(checks.metadata(record["metadata"], limit=roomy.max_text_bytes), redact),
         importance=checks.share(record["importance"], "importance"),
-        scope=checks.scope(Scope(user=record["user"], agent=record["agent"], session=record["session"])),
-        source=checks.optional_name(record["source"], "source"),
+        scope=redacting.scope(
+            checks.scope(Scope(user=record["user"], agent=record["agent"], session=record["session"])), redact
+        ),
+        source=source,
         origin=checks.origin(record["origin"]),
         said_at=_micros(record["said_at"]),
         created_at=_micros(record["created_at"]),
         expires_at=_micros_or_none(record["expires_at"]),
         valid_to=_micros_or_none(record["valid_to"]),
         superseded_by=checks.optional_name(record["superseded_by"], "superseded_by"),
-        reason=None if record["reason"] is None else checks.text(record["reason"], "reason", limit=10_000),
+        reason=_read_reason(record["reason"], redact),
         vector=None,
-        terms=trace.terms(made.text, tags, record["source"]),
+        terms=trace.terms(made.text, tags, source),
     )
     return _Version(
         record=restored,
@@ -215,6 +242,18 @@ def _read_memory(core: Core, record: Mapping[str, Any]) -> _Version:
         action=record["action"],
         recorded_at=_micros(record["recorded_at"]),
     )
+
+
+def _read_job(record: Mapping[str, Any]) -> adopting.Payload:
+    scope = checks.scope(Scope(user=record["user"], agent=record["agent"]))
+    return {
+        "session": checks.name(record["session"], "session"),
+        "first": checks.count(record["first"], "first", least=1),
+        "ids": [checks.name(id, "id") for id in record["ids"]],
+        "user": scope.user,
+        "agent": scope.agent,
+        "tags": list(checks.tags(record["tags"])),
+    }
 
 
 def _read_vector(record: Mapping[str, Any], dimension: int) -> Floats | None:
@@ -226,6 +265,10 @@ def _read_vector(record: Mapping[str, Any], dimension: int) -> Floats | None:
     return stored if np.abs(stored - checked).max(initial=0.0) < 1e-3 else checked
 
 
+def _read_reason(reason: str | None, redact: Redact) -> str | None:
+    return redacting.optional(None if reason is None else checks.text(reason, "reason", limit=10_000), redact)
+
+
 def _read_feedback(core: Core, record: Mapping[str, Any]) -> _Restore:
     counts = [checks.count(record[name], name) for name in ("used", "ignored", "wrong", "confirmed")]
     row = (checks.name(record["id"], "id"), *counts, _micros(record["last_at"]))
@@ -235,14 +278,14 @@ def _read_feedback(core: Core, record: Mapping[str, Any]) -> _Restore:
 def _read_link(core: Core, record: Mapping[str, Any]) -> _Restore:
     if record["relation"] not in RELATIONS:
         raise InvalidInput(f"unknown relation {record['relation']!r}")
-    reason = record["reason"]
+    limit = _DETAIL * core.settings.max_text_bytes
     row = (
         checks.name(record["id"], "id"),
         record["relation"],
         checks.name(record["other"], "other"),
         _micros(record["at"]),
-        None if reason is None else checks.text(reason, "reason", limit=10_000),
-        checks.metadata(record["detail"], limit=core.settings.max_text_bytes),
+        _read_reason(record["reason"], core.settings.redact),
+        redacting.metadata(checks.metadata(record["detail"], limit=limit), core.settings.redact),
     )
     return lambda tx, space: links.restore(tx, space, row)
 
@@ -274,13 +317,15 @@ def _read_file(core: Core, record: Mapping[str, Any]) -> _Restore:
 
 
 def _read_message(core: Core, record: Mapping[str, Any]) -> _Restore:
-    session, limit = checks.name(record["session"], "session"), core.settings.max_text_bytes
+    limit, redact = core.settings.max_text_bytes, core.settings.redact
+    session = redacting.key(checks.name(record["session"], "session"), "session", redact)
+    checks.json_text(record["content"], "content", limit=limit)
     row = (
         checks.count(record["number"], "number", least=1),
-        checks.name(record["role"], "role"),
-        checks.optional_name(record["name"], "name"),
-        checks.json_text(record["content"], "content", limit=limit),
-        checks.metadata(record["metadata"], limit=limit),
+        redacting.name(checks.name(record["role"], "role"), redact),
+        redacting.optional_name(checks.optional_name(record["name"], "name"), redact),
+        checks.json_text(redacting.json_value(record["content"], redact), "content", limit=limit),
+        redacting.metadata(checks.metadata(record["metadata"], limit=limit), redact),
         _micros(record["said_at"]),
         _micros(record["created_at"]),
     )

@@ -10,7 +10,7 @@ from commonplace import times
 from commonplace.core import Core
 from commonplace.errors import InvalidInput
 from commonplace.recall import weigh
-from commonplace.store import jobs, memories
+from commonplace.store import jobs, memories, requests
 from commonplace.store.base import Row, Tx
 from commonplace.store.conditions import Selection, compile_where
 from commonplace.values import Forgotten, Job, Json, Kind
@@ -69,6 +69,7 @@ def run(core: Core, space: int, job: Job, token: str) -> list[Any] | None:
         gone = preview(tx, space, of(job.payload), core.settings.half_lives)
         if gone.ids:
             memories.forget(tx, space, gone.ids)
+            requests.purge(tx, space)
         jobs.finish(tx, space, job.number)
         return []
 

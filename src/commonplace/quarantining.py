@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from commonplace import times, undoing
+from collections.abc import Sequence
+
+from commonplace import repeating, times
 from commonplace.forgetting import Wanted, chosen
+from commonplace.resettling import closed_by, resettle
 from commonplace.store import links, memories
 from commonplace.store.base import Tx
 
@@ -11,22 +14,41 @@ RELEASED = "released from quarantine"
 
 
 def quarantine(tx: Tx, space: int, wanted: Wanted, reason: str) -> tuple[str, ...]:
-    """Take memories out of recall with what was learned from them alone; returns the ids of those that were in it."""
-    now = times.now()
-    ids = chosen(tx, space, wanted)
-    shut = tuple(id for id in ids if _shut(tx, space, id, reason, now))
-    for link in links.leading(tx, space, ids, "supersedes"):
-        # What is itself doubtful stays out.
-        if link.other not in ids:
-            undoing.reopen(tx, space, link.other, reason=f"{link.id} is in quarantine", was="superseded", by=link.id)
-    return shut
+    """Take memories out of recall with what was learned from them alone; returns the ids of those that were not yet.
+
+    What is closed already is marked as well: nothing may bring it back. What they closed, said again or reworded is
+    taken back, as far as nothing else says so.
+    """
+    ids, put = chosen(tx, space, wanted), list[str]()
+    while ids:
+        known = memories.quarantined(tx, space, ids)
+        new = [id for id in ids if id not in known]
+        put += [id for id in new if memories.confine(tx, space, id, reason=reason, now=times.now())]
+        ids = _without_support(tx, space, new)
+    repeating.hold(tx, space, put, wanted)
+    resettle(tx, space, closed_by(tx, space, put), reason="what closed it is in quarantine")
+    return tuple(put)
 
 
 def release(tx: Tx, space: int, wanted: Wanted) -> tuple[str, ...]:
-    """Let memories stand again that were in quarantine; returns their ids."""
-    ids = chosen(tx, space, wanted)
-    return tuple(id for id in ids if undoing.reopen(tx, space, id, reason=RELEASED, was="quarantined"))
+    """Let memories stand again that were in quarantine, and close again what they had closed; returns their ids."""
+    ids, let = chosen(tx, space, wanted), list[str]()
+    while ids:
+        known = memories.quarantined(tx, space, ids)
+        new = [id for id in ids if id in known]
+        for id in new:
+            memories.reopen(tx, space, id, reason=RELEASED, now=times.now())
+        let += new
+        ids = tuple({link.id for link in links.to(tx, space, new, "learned from")} - set(let)) if new else ()
+    repeating.let_go(tx, space, let, wanted)
+    resettle(tx, space, [*let, *closed_by(tx, space, let)], reason=RELEASED)
+    return tuple(let)
 
 
-def _shut(tx: Tx, space: int, id: str, reason: str, now: int) -> bool:
-    return memories.shut(tx, space, id, action="quarantined", reason=reason, now=now) is not None
+def _without_support(tx: Tx, space: int, ids: Sequence[str]) -> tuple[str, ...]:
+    """What was learned from these memories and has no source left that is not in quarantine."""
+    learned = list({link.id for link in links.to(tx, space, ids, "learned from")}) if ids else []
+    sources = links.leading(tx, space, learned, "learned from") if learned else []
+    doubtful = memories.quarantined(tx, space, [link.other for link in sources])
+    supported = {link.id for link in sources if link.other not in doubtful}
+    return tuple(id for id in sorted(learned) if id not in supported)

@@ -7,8 +7,7 @@ looked at inside it, so that two writers of the same fact cannot both miss the o
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -17,16 +16,20 @@ import numpy.typing as npt
 from commonplace import drafts, times
 from commonplace.core import Core
 from commonplace.ids import new_id
-from commonplace.learn.relate import relate
-from commonplace.learn.types import Act, Relation, Statement
+from commonplace.learn.claim_changes import may_reverse
+from commonplace.learn.claims import read
+from commonplace.learn.relate import NEAR, decides, relate, takes_back
+from commonplace.learn.types import TEAM, Act, Relation, Statement
 from commonplace.learn.types import Link as Likeness
+from commonplace.neighbours import Known, Recent, stated
 from commonplace.recall import analyze, rank
 from commonplace.recall.types import Candidates, Floats, Probe
-from commonplace.store import links, memories
-from commonplace.store.base import Row, Tx
+from commonplace.repeating import HELD
+from commonplace.store import links, memories, trace
+from commonplace.store.base import Row, Tx, Where
 from commonplace.store.conditions import Selection, compile_where
 from commonplace.store.memories import Record
-from commonplace.values import KINDS, ORIGINS, Json, Kind, Link, Origin
+from commonplace.values import KINDS, ORIGINS, Json, Kind, Link, Origin, Within
 from commonplace.values import Relation as Named
 
 _RIVALS = 16
@@ -34,9 +37,12 @@ _RIVALS = 16
 _DEPTH = 30
 _LINKED = 3
 """Links to memories that a new one only adds to: the closest say enough."""
+_LATE = 86_400_000_000
+"""Microseconds for which a decision is what "after all" may mean."""
+_LATELY = 20
+_TAKEN_BACK = Relation(link="contradicts", reason="the decision was taken back", certainty=0.6)
 REJECTED = " was rejected: "
 """Between what was decided against and the decision."""
-_FIRST_PERSON = re.compile(r"\b(?:I|I'm|my|mine)\b")
 _COMPARED = tuple(kind for kind in KINDS if kind != "message")
 
 
@@ -66,12 +72,18 @@ class Plan:
     arrivals: Sequence[Arrival]
     rivals: Sequence[Sequence[str]]
     seen: int
+    meant: Sequence[Sequence[str] | None]
+    """For each arrival that takes back a decision without naming it, those that it may mean; None for any other."""
 
 
 def plan(core: Core, space: int, arrivals: Sequence[Arrival]) -> Plan:
     """Search the likely rivals of each arrival."""
     seen = core.store.read(lambda tx: memories.last_seq(tx, space), space)
-    return Plan(arrivals=arrivals, rivals=[_rivals(core, space, each.record) for each in arrivals], seen=seen)
+    where = _where(core, space, _COMPARED)
+    rivals = [_rivals(core, space, each.record, where) for each in arrivals]
+    for said in (stated(each.record) for each in arrivals):
+        read(said.text, said.owner)  # it is kept: nobody has to wait for it inside the transaction
+    return Plan(arrivals=arrivals, rivals=rivals, seen=seen, meant=[_meant(core, space, each) for each in arrivals])
 
 
 def settle(tx: Tx, core: Core, space: int, planned: Plan) -> list[Settled]:
@@ -79,23 +91,49 @@ def settle(tx: Tx, core: Core, space: int, planned: Plan) -> list[Settled]:
     core.ensure_generation(tx)
     desk = _Desk(tx=tx, space=space, generation=core.identity().generation)
     desk.lay_out(planned)
-    return [desk.settle(*each) for each in zip(planned.arrivals, planned.rivals, strict=True)]
+    given = zip(planned.arrivals, planned.rivals, planned.meant, strict=True)
+    return [desk.settle(arrival, rivals, desk.meant(arrival, late)) for arrival, rivals, late in given]
 
 
 def about(core: Core, space: int, subject: str) -> list[Row]:
     """The memories and messages that bear on a subject."""
     vector = drafts.embed_query(core.embedder, subject)
-    return _search(core, space, vector, subject, KINDS, rank.THRESHOLD)
+    return _search(core, space, vector, subject, KINDS, rank.THRESHOLD, _where(core, space, KINDS))
 
 
-def _rivals(core: Core, space: int, record: Record) -> list[str]:
+def _where(core: Core, space: int, kinds: tuple[Kind, ...]) -> Where:
+    return compile_where(core.store.dialect, space, Selection(kinds=kinds), now=times.now())
+
+
+def _rivals(core: Core, space: int, record: Record, where: Where) -> list[str]:
     """The ids of memories that a new one may repeat, contradict or add to, the likeliest first."""
-    rows = _search(core, space, _floats(record.vector), record.text, _COMPARED, 0.0)
+    rows = _search(core, space, _floats(record.vector), record.text, _COMPARED, 0.0, where)
     return [memories.id_of(row) for row in rows]
 
 
+def _meant(core: Core, space: int, arrival: Arrival) -> list[str] | None:
+    """The decisions of late that "going with Adyen after all" may take back; None for what takes back none."""
+    record = arrival.record
+    if not may_reverse(record.text) or not takes_back(record.text, stated(record).owner or TEAM):
+        return None
+    scope = Within(users=_only(record.scope.user), agents=_only(record.scope.agent))
+    where = compile_where(core.store.dialect, space, Selection(kinds=("decision",), within=scope), now=times.now())
+    rows = core.store.read(lambda tx: memories.page(tx, where, newest=True, limit=_LATELY, after=None), space)
+    return [memories.id_of(row) for row in rows if _may_mean(record, row)]
+
+
+def _may_mean(record: Record, row: Row) -> bool:
+    since = record.said_at - memories.said_at(row)
+    decided = memories.kind_of(row) == "decision" and decides(memories.text_of(row), TEAM)
+    return decided and 0 <= since <= _LATE and _same_scope(record, row)
+
+
+def _only(name: str | None) -> tuple[str, ...]:
+    return () if name is None else (name,)
+
+
 def _search(
-    core: Core, space: int, vector: Floats | None, text: str, kinds: tuple[Kind, ...], threshold: float
+    core: Core, space: int, vector: Floats | None, text: str, kinds: tuple[Kind, ...], threshold: float, where: Where
 ) -> list[Row]:
     identity, now = core.identity(), times.now()
     probe = Probe(
@@ -115,27 +153,14 @@ def _search(
         order = np.argsort(-judgement.evidence, kind="stable")[:_RIVALS]
         return order[judgement.relevance[order] >= threshold]
 
-    where = compile_where(core.store.dialect, space, Selection(kinds=kinds), now=now)
     return core.store.search(space, probe, where, choose, narrow=False, as_of=None).rows
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """A memory that stands, and its vector."""
-
-    row: Row
-    vector: Floats | None
-
-    @property
-    def id(self) -> str:
-        return memories.id_of(self.row)
 
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
     """A known memory and what an arrival has to do with it."""
 
-    known: _Known
+    known: Known
     closeness: float
     relation: Relation
 
@@ -147,42 +172,56 @@ class _Desk:
     tx: Tx
     space: int
     generation: int
-    known: dict[str, _Known] = field(default_factory=dict)
-    recent: set[str] = field(default_factory=set)
-    """What was written since the search: every arrival is compared with it."""
+    known: dict[str, Known] = field(default_factory=dict)
+    recent: Recent = field(default_factory=Recent)
+    """What was written since the search: every arrival is compared with what is near to it there."""
+    rejections: dict[str, list[str]] = field(default_factory=dict)
+    """For the text of a decision, the memories of what was rejected for it."""
     now: int = field(default_factory=times.now)
 
     def lay_out(self, planned: Plan) -> None:
         """Read the rivals as they stand now, and what came after them."""
-        wanted = sorted({id for ids in planned.rivals for id in ids})
+        wanted = sorted({id for ids in (*planned.rivals, *planned.meant) for id in ids or ()})
         late = memories.standing_since(self.tx, self.space, planned.seen, now=self.now)
-        self._keep(memories.standing(self.tx, self.space, wanted, now=self.now))
-        self._keep(late)
-        self.recent |= {memories.id_of(row) for row in late}
+        rows = [*memories.standing(self.tx, self.space, wanted, now=self.now), *late]
+        vectors = memories.vectors(self.tx, self.space, [memories.seq_of(row) for row in rows])
+        for row in rows:
+            self._keep(row, vectors.get(memories.seq_of(row)))
+        for row in late:
+            self.recent.add(self.known[memories.id_of(row)])
 
-    def settle(self, arrival: Arrival, rivals: Sequence[str]) -> Settled:
-        """Write one arrival."""
+    def meant(self, arrival: Arrival, late: Sequence[str] | None) -> str | None:
+        """The one decision that an arrival can only take back; of several, none is plain."""
+        if late is None:
+            return None
+        there = [self.known[id] for id in {*late, *self.recent.ids} if id in self.known]
+        found = [known.id for known in there if _may_mean(arrival.record, known.row)]
+        return found[0] if len(found) == 1 else None
+
+    def settle(self, arrival: Arrival, rivals: Sequence[str], meant: str | None = None) -> Settled:
+        """Write one arrival; what it can only mean is taken back, whatever its words are."""
         memories.date(arrival.record, self.now)
         # What it names itself as superseded is closed when it is written.
-        ids = [id for id in (*rivals, *sorted(self.recent - set(rivals))) if id not in arrival.record.supersedes]
-        compared = list(self._compare(arrival, ids))
+        new, vector = replace(stated(arrival.record), act=arrival.act), _floats(arrival.record.vector)
+        near = dict.fromkeys([*rivals, *self.recent.near(new, vector), *([] if meant is None else [meant])])
+        compared = list(
+            self._compare(arrival.record, new, vector, [id for id in near if id not in arrival.record.supersedes])
+        )
+        compared = [replace(each, relation=_TAKEN_BACK) if each.known.id == meant else each for each in compared]
         same = _strongest((each for each in compared if _can_stand_for(each.known.row, arrival.record)), "same")
         against = [each for each in compared if each.relation.link == "contradicts"]
         if same is not None and not against:
             return self._repeat(arrival, same)
-        return self._add(arrival, against, [each for each in compared if each.relation.link in ("adds", "same")])
+        return self._add(arrival, against, [each for each in compared if _is_beside(each)])
 
-    def _compare(self, arrival: Arrival, ids: Iterable[str]) -> Iterator[_Compared]:
-        record, vector = arrival.record, _floats(arrival.record.vector)
-        new = _statement(record.text, record.kind, json.loads(record.metadata), record.source, record.said_at)
-        new = replace(new, act=arrival.act)
+    def _compare(
+        self, record: Record, new: Statement, vector: Floats | None, ids: Iterable[str]
+    ) -> Iterator[_Compared]:
         for id in ids:
             known = self.known.get(id)
-            if known is None or not _same_scope(record, known.row):
-                continue
-            old, closeness = memories.decode(known.row), _cosine(known.vector, vector)
-            said = _statement(old.text, old.kind, old.metadata, old.source, memories.said_at(known.row))
-            yield _Compared(known, closeness, relate(new, said, closeness))
+            if known is not None and known.scope == record.scope:
+                closeness = _cosine(known.vector, vector)
+                yield _Compared(known, closeness, relate(new, known.statement, closeness))
 
     def _add(self, arrival: Arrival, against: list[_Compared], beside: list[_Compared]) -> Settled:
         """Write an arrival as a memory of its own; what it contradicts is closed, or closes it if that is newer."""
@@ -220,16 +259,15 @@ class _Desk:
         # After all of them, since a rejection may be one of the rivals itself.
         for each in rivals:
             self._take_back_rejections(record, memories.text_of(each.known.row), each.relation.reason)
-        self._keep([row])
-        self.recent.add(record.id)
+        self.recent.add(self._keep(row, record.vector))
         return Settled(row=row, links=tuple(self._link(record.id, "supersedes", each) for each in rivals))
 
     def _take_back_rejections(self, record: Record, reversed_text: str, reason: str) -> None:
         """Close what a reversed decision had rejected, if the new one is for it: advice against it would mislead."""
         again: object = json.loads(record.metadata).get("rejected")
-        for known in list(self.known.values()):
-            rejected, found, decision = memories.text_of(known.row).partition(REJECTED)
-            if not found or decision != reversed_text or (isinstance(again, list) and rejected in again):
+        for known in [self.known[id] for id in self.rejections.get(reversed_text, ()) if id in self.known]:
+            rejected = memories.text_of(known.row).partition(REJECTED)[0]
+            if isinstance(again, list) and rejected in again:
                 continue
             if rejected.casefold() in record.text.casefold():
                 memories.close(self.tx, self.space, known.id, by=record, reason=reason, now=self.now)
@@ -241,18 +279,20 @@ class _Desk:
         row, before = known.row, memories.version_of(known.row)
         trusted = _trust(record.origin) >= _trust(memories.origin_of(row))
         if trusted and _says_more(record.text, memories.text_of(row)):
+            kept = memories.record_of(self.tx, self.space, row)
             reworded = replace(
-                memories.record_of(self.tx, self.space, row), form=record.form, mime=record.mime, text=record.text,
-                content=record.content, vector=record.vector, terms=record.terms, reason="said again in more detail",
+                kept, form=record.form, mime=record.mime, text=record.text, content=record.content,
+                vector=record.vector, terms=trace.terms(record.text, kept.tags, kept.source),
+                reason="said again in more detail",
             )  # fmt: skip
             row = memories.revise(self.tx, self.space, row, reworded, action="revised", now=self.now)
-            self._keep([row])
+            self._keep(row, reworded.vector)
         if trusted:
             memories.feedback(self.tx, self.space, [known.id], "confirmed", now=self.now)
         source = arrival.links[0].other if arrival.links else new_id()
         again = replace(
             self._link(known.id, "repeats", same), other=source,
-            detail={**_draft(record), "version": before if row is not known.row else None},
+            detail={**_draft(record), "version": before if row is not known.row else None, "confirmed": trusted},
         )  # fmt: skip
         made = [again]
         # What somebody stated outright hangs on no message: it would be forgotten with one that only repeats it.
@@ -261,15 +301,18 @@ class _Desk:
         links.put(self.tx, self.space, made)
         return Settled(row=row, links=tuple(made))
 
-    def _keep(self, rows: Iterable[Row]) -> None:
-        for row in rows:
-            vector, _ = self.tx.index.read(self.space, memories.seq_of(row))
-            self.known[memories.id_of(row)] = _Known(row, _floats(vector))
+    def _keep(self, row: Row, vector: bytes | None) -> Known:
+        known = Known(row, _floats(vector))
+        self.known[known.id] = known
+        if REJECTED in memories.text_of(row):
+            decision = memories.text_of(row).partition(REJECTED)[2]
+            self.rejections.setdefault(decision, []).append(known.id)
+        return known
 
-    def _last_said(self, known: _Known) -> int:
+    def _last_said(self, known: Known) -> int:
         """When a memory was said last: what was repeated since is not outdated by what came in between."""
         again = links.leading(self.tx, self.space, [known.id], "repeats")
-        said = [link.detail.get("said_at") for link in again]
+        said = [link.detail.get("said_at") for link in again if not link.detail.get(HELD)]
         return max([memories.said_at(known.row), *(moment for moment in said if isinstance(moment, int))])
 
     def _link(self, id: str, relation: Named, other: _Compared) -> Link:
@@ -277,17 +320,14 @@ class _Desk:
         return Link(id=id, relation=relation, other=other.known.id, at=at, reason=reason)
 
 
+def _is_beside(each: _Compared) -> bool:
+    """Whether a link is worth making: one subject alone, such as the team, tells nobody anything."""
+    return each.relation.link == "same" or (each.relation.link == "adds" and each.closeness >= NEAR)
+
+
 def _strongest(compared: Iterable[_Compared], likeness: Likeness) -> _Compared | None:
     found = [each for each in compared if each.relation.link == likeness]
     return max(found, key=lambda each: (each.relation.certainty, each.closeness), default=None)
-
-
-def _statement(text: str, kind: Kind, metadata: Mapping[str, Json], source: str | None, said_at: int) -> Statement:
-    """A memory as it is compared. Who says "I" owns it, unless it says whose it is."""
-    owner = metadata.get("owner")
-    if not isinstance(owner, str):
-        owner = source if _FIRST_PERSON.search(text) else None
-    return Statement(text=text, kind=kind, owner=owner, said_at=times.from_micros(said_at))
 
 
 def _says_more(new: str, old: str) -> bool:

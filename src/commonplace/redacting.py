@@ -1,13 +1,15 @@
-"""What is taken out of texts before anything is stored, as the settings say."""
+"""What is taken out of texts, and of what stands beside them, before anything is stored, as the settings say."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 
-from commonplace.guard import personal, secrets
+from commonplace.errors import InvalidInput
+from commonplace.guard import formats, personal, secrets
 from commonplace.settings import Redact
-from commonplace.values import Json
+from commonplace.values import Json, Scope
 
 
 def text(value: str, redact: Redact) -> str:
@@ -18,19 +20,73 @@ def text(value: str, redact: Redact) -> str:
     return personal.redact_personal(clean).text if redact == "personal" else clean
 
 
-def json_value(value: Json, redact: Redact, name: str = "") -> Json:
+def json_value(value: Json, redact: Redact, called: str = "") -> Json:
     """A JSON value with every text in it redacted; what a text is called may tell that it is a secret."""
     if redact == "nothing":
         return value
     if isinstance(value, Mapping):
-        return {key: json_value(item, redact, key) for key, item in value.items()}
+        return _items(value, redact)
     if isinstance(value, list):
-        return [json_value(item, redact, name) for item in value]
+        return [json_value(item, redact, called) for item in value]
     if not isinstance(value, str):
         return value
-    label = f"{name}: "
+    label = f"{called}: "
     named = text(label + value, redact)
-    return named.removeprefix(label) if name and named.startswith(label) else text(value, redact)
+    return named.removeprefix(label) if called and named.startswith(label) else text(value, redact)
+
+
+def _items(value: Mapping[str, Json], redact: Redact) -> dict[str, Json]:
+    """A mapping with its keys redacted as well; keys that come out alike are numbered, so that no value is lost."""
+    out: dict[str, Json] = {}
+    for key, item in value.items():
+        clean = named = name(key, redact)
+        while clean != key and named in out:
+            named = f"{clean} {len(out)}"
+        out[named] = json_value(item, redact, key)
+    return out
+
+
+@lru_cache(maxsize=4096)
+def name(value: str, redact: Redact) -> str:
+    """A short text that describes and is often the same: a tag, a source, who speaks, a key of a mapping."""
+    return text(value, redact)
+
+
+def names(values: tuple[str, ...], redact: Redact) -> tuple[str, ...]:
+    """Tags and the like, without repeats."""
+    return tuple(dict.fromkeys(name(value, redact) for value in values)) if values else ()
+
+
+def optional_name(value: str | None, redact: Redact) -> str | None:
+    """A short text that may be missing."""
+    return None if value is None else name(value, redact)
+
+
+def key(value: str, what: str, redact: Redact) -> str:
+    """A name by which a caller finds something again: it cannot be changed, so that a secret in it is refused.
+
+    Only what has the form of a known key or token is: "auth0|5f7c8ec7c33c6c004bbafe82" is somebody's id, no password.
+    """
+    if redact != "nothing" and _has_form(value):
+        raise InvalidInput(
+            f"{what} holds what looks like a secret: choose another name, or open the book with"
+            ' Settings(redact="nothing")'
+        )
+    return value
+
+
+@lru_cache(maxsize=4096)
+def _has_form(value: str) -> bool:
+    return next(iter(formats.find(value)), None) is not None
+
+
+def scope(value: Scope, redact: Redact) -> Scope:
+    """A scope whose parts hold no secret."""
+    for part in ("user", "agent", "session"):
+        named = getattr(value, part)
+        if named is not None:
+            key(named, f"scope.{part}", redact)
+    return value
 
 
 def metadata(encoded: str, redact: Redact) -> str:

@@ -30,7 +30,12 @@ def related(tx: Tx, space: int, said: Sequence[str], decided: Sequence[str], whe
 
 
 def _seen(tx: Tx, where: Where, before: Mapping[str, str]) -> list[Memory]:
-    return [memories.decode(row) for row in memories.some(tx, where, list(before))] if before else []
+    """What the request may see of these; what is in quarantine is no warning either."""
+    if not before:
+        return []
+    found = [memories.decode(row) for row in memories.some(tx, where, list(before))]
+    doubtful = memories.quarantined(tx, int(str(where.params["space"])), [memory.id for memory in found])
+    return [memory for memory in found if memory.id not in doubtful]
 
 
 def _reversed(memory: Memory) -> bool:

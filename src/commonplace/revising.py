@@ -43,36 +43,41 @@ def revise(core: Core, space: int, id: str, change: Change, if_version: int | No
     if all(getattr(change, name) is ... for name in Change.__slots__ if name != "reason"):
         raise InvalidInput("nothing to revise: name what changes, such as content, tags or importance")
     while True:
-        revised = _attempt(core, space, id, change, if_version)
-        if revised is not None:
-            return revised
+        try:
+            return _attempt(core, space, id, change, if_version)
+        except _MovedOn:
+            continue
 
 
-def _attempt(core: Core, space: int, id: str, change: Change, if_version: int | None) -> Memory | None:
+class _MovedOn(Exception):
+    """Another writer's version came between the read and the write; raised, so that nothing at all was written."""
+
+
+def _attempt(core: Core, space: int, id: str, change: Change, if_version: int | None) -> Memory:
     now = times.now()
 
     def read(tx: Tx) -> tuple[Row, memories.Record]:
         row = memories.current(tx, space, id, now=now, if_version=if_version)
         return row, memories.record_of(tx, space, row)
 
-    def write(tx: Tx) -> Row | None:
+    def write(tx: Tx) -> Row:
         core.ensure_generation(tx)
         row = memories.current(tx, space, id, now=now, if_version=if_version)
         if row[0] != old[0]:
-            return None
+            raise _MovedOn
         return memories.revise(tx, space, row, record, action="revised", now=now)
 
     core.identity()
     old, before = core.store.read(read, space)
     record = _changed(core, memories.decode(old), before, change, now)
-    row = core.store.write(write, space)
-    return None if row is None else memories.decode(row)
+    return memories.decode(core.store.write(write, space))
 
 
 def _changed(core: Core, memory: Memory, before: memories.Record, change: Change, now: int) -> memories.Record:
     """The record with the changes made; embedded again only if what search sees has changed."""
     after = _with_content(core, memory, before, change)
-    tags = before.tags if change.tags is ... else checks.tags(change.tags)
+    redact = core.settings.redact
+    tags = before.tags if change.tags is ... else redacting.names(checks.tags(change.tags), redact)
     limit = core.settings.max_text_bytes
     after = replace(
         after,
@@ -82,7 +87,9 @@ def _changed(core: Core, memory: Memory, before: memories.Record, change: Change
         if change.metadata is ...
         else redacting.metadata(checks.metadata(change.metadata, limit=limit), core.settings.redact),
         importance=before.importance if change.importance is ... else checks.share(change.importance, "importance"),
-        source=before.source if change.source is ... else checks.optional_name(change.source, "source"),
+        source=before.source
+        if change.source is ...
+        else redacting.optional_name(checks.optional_name(change.source, "source"), redact),
         said_at=before.said_at if change.said_at is ... else times.to_micros(change.said_at),
         expires_at=before.expires_at if change.ttl is ... else times.until(now, change.ttl),
         reason=redacting.optional(

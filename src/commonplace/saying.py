@@ -33,8 +33,8 @@ def line(
     checks.json_text(content, "content", limit=limit)
     clean: Any = redacting.json_value(content, settings.redact)  # type: ignore[arg-type]  # just checked
     return Line(
-        role=checks.name(role, "role"),
-        name=checks.optional_name(name, "name"),
+        role=redacting.name(checks.name(role, "role"), settings.redact),
+        name=redacting.optional_name(checks.optional_name(name, "name"), settings.redact),
         content=checks.json_text(clean, "content", limit=limit),
         metadata=redacting.metadata(checks.metadata(metadata, limit=limit), settings.redact),
         said_at=now if said_at is None else times.to_micros(said_at),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from commonplace import checks, forgetting, saying, times
+from commonplace import checks, forgetting, redacting, saying, times
 from commonplace.core import Place
 from commonplace.settings import Settings
 from commonplace.store import messages
@@ -67,6 +67,7 @@ class Transcript:
         return self._store.read(lambda tx: messages.after(tx, space, self._session, number, most), space)
 
     def _write(self, lines: list[messages.Line]) -> list[Message]:
+        redacting.key(self._session, "session", self._settings.redact)
         space = self._place.make()
         # The time is taken inside the transaction, so that it rises with the numbers.
         return self._store.write(lambda tx: messages.append(tx, space, self._session, lines, now=times.now()), space)

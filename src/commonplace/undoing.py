@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from commonplace import times
+from commonplace import repeating, resettling, times
 from commonplace.core import Core
 from commonplace.drafts import embedded
 from commonplace.errors import NotFound
@@ -15,7 +15,7 @@ from commonplace.ids import new_id
 from commonplace.store import links, memories, trace
 from commonplace.store.base import Tx
 from commonplace.store.memories import Record
-from commonplace.values import TEXT, Action, Link, Scope
+from commonplace.values import TEXT, Link, Scope
 
 UNDONE = "reconciliation undone"
 _RECONCILED = ("supersedes", "repeats", "adds to", "disputes", "withdraws")
@@ -26,37 +26,37 @@ def undo(core: Core, space: int, id: str, other: str) -> list[Link]:
     core.identity()  # it cannot be proven inside a transaction
     found = core.store.read(lambda tx: _between(tx, space, id, other), space)
     # Embedded before the transaction; a link is never changed, only removed.
-    again = [link for link in found if link.relation == "repeats"]
+    again = [link for link in found if link.relation == "repeats" and isinstance(link.detail.get("text"), str)]
     apart = {link.other: record for link, record in zip(again, _apart(core, again), strict=True)}
 
     def work(tx: Tx) -> list[Link]:
         core.ensure_generation(tx)
         undone = _between(tx, space, id, other)
         if not undone:
-            raise NotFound(f"nothing was reconciled between {id!r} and {other!r}")
+            raise NotFound(_nothing(tx, space, id, other))
         for link in undone:
-            if link.relation == "supersedes":
-                reopen(tx, space, link.other, reason=UNDONE, was="superseded", by=link.id)
-            elif link.relation == "withdraws":
-                reopen(tx, space, link.other, reason=UNDONE, was="withdrawn")
-            elif link.relation == "repeats" and link.other in apart:
-                _stand_apart(tx, core, space, link, apart[link.other])
             links.remove(tx, space, link)
+            if link.relation == "repeats" and link.other in apart:
+                _stand_apart(tx, core, space, link, apart[link.other])
+            elif link.relation == "repeats" and not link.detail.get(repeating.HELD):
+                # A link from elsewhere may not tell what was said: nothing can stand for it.
+                repeating.take_back(tx, space, link, reason=UNDONE)
+        closed = [link.other for link in undone if link.relation in resettling.CLOSING]
+        # One in quarantine hides what it closed itself, for as long as something stands in its place.
+        hidden = resettling.closed_by(tx, space, list(memories.quarantined(tx, space, closed)))
+        resettling.resettle(tx, space, [*closed, *hidden], reason=UNDONE)
         return undone
 
     return core.store.write(work, space)
 
 
-def reopen(tx: Tx, space: int, id: str, *, reason: str, was: Action, by: str | None = None) -> bool:
-    """Let a closed memory stand again, if it is still closed in that way and by that one."""
-    now = times.now()
-    rows = memories.currents(tx, space, [id])
-    if not rows or (memories.closing(tx, space, rows[0]), memories.decode(rows[0]).superseded_by) != (was, by):
-        return False
-    (row,) = rows
-    opened = replace(memories.record_of(tx, space, row), valid_to=None, superseded_by=None, reason=reason)
-    memories.revise(tx, space, row, opened, action="reopened", now=now)
-    return True
+def _nothing(tx: Tx, space: int, id: str, other: str) -> str:
+    """Why there is nothing to undo."""
+    if not memories.known_ids(tx, space, [id]):
+        return f"no memory with id {id!r} in this space"
+    if not memories.known_ids(tx, space, [other]):
+        return f"no memory or message with id {other!r} has to do with {id!r}: `links` shows what has"
+    return f"nothing was reconciled between {id!r} and {other!r}: `links` shows what was"
 
 
 def _between(tx: Tx, space: int, id: str, other: str) -> list[Link]:
@@ -74,26 +74,26 @@ def _apart(core: Core, again: Sequence[Link]) -> list[Record]:
 
 
 def _record(said: Mapping[str, Any], now: int) -> Record:
-    tags = tuple(said["tags"])
+    tags = tuple(said.get("tags") or ())
     return Record(
         id=new_id(),
         named=False,
-        kind=said["kind"],
+        kind=said.get("kind", "note"),
         form="text",
         mime=TEXT,
         text=said["text"],
         content=None,
         tags=tags,
-        metadata=json.dumps(said["metadata"], ensure_ascii=False),
-        importance=said["importance"],
-        scope=Scope(user=said["user"], agent=said["agent"], session=said["session"]),
-        source=said["source"],
-        origin=said["origin"],
-        said_at=said["said_at"],
+        metadata=json.dumps(said.get("metadata") or {}, ensure_ascii=False),
+        importance=said.get("importance", 0.5),
+        scope=Scope(user=said.get("user"), agent=said.get("agent"), session=said.get("session")),
+        source=said.get("source"),
+        origin=said.get("origin", "import"),
+        said_at=said.get("said_at", now),
         created_at=now,
         expires_at=None,
         vector=None,
-        terms=trace.terms(said["text"], tags, said["source"]),
+        terms=trace.terms(said["text"], tags, said.get("source")),
         reason=UNDONE,
     )
 
@@ -101,25 +101,11 @@ def _record(said: Mapping[str, Any], now: int) -> Record:
 def _stand_apart(tx: Tx, core: Core, space: int, link: Link, record: Record) -> None:
     """Make a repetition a memory of its own, and take from the other what it had from it."""
     memories.insert(tx, space, [record], generation=core.identity().generation)
-    memories.unconfirm(tx, space, link.id)
     learned = links.find(tx, space, link.id, "learned from", link.other)
     if learned is not None:
         links.remove(tx, space, learned)
         links.put(tx, space, [replace(learned, id=record.id)])
-    before = link.detail["version"]
-    if isinstance(before, int):
-        _reword(tx, space, link.id, before, str(link.detail["text"]))
-
-
-def _reword(tx: Tx, space: int, id: str, version: int, reworded: str) -> None:
-    """Give a memory the words back that it had before a repetition, unless it has others by now."""
-    now = times.now()
-    row = memories.current(tx, space, id, now=now)
-    if memories.text_of(row) != reworded:
-        return
-    old = memories.record_of(tx, space, memories.version(tx, space, id, version, now=now))
-    restored = replace(
-        memories.record_of(tx, space, row), form=old.form, mime=old.mime, text=old.text, content=old.content,
-        vector=old.vector, terms=old.terms, reason=UNDONE,
-    )  # fmt: skip
-    memories.revise(tx, space, row, restored, action="revised", now=now)
+    if link.detail.get(repeating.HELD):
+        memories.confine(tx, space, record.id, reason="what it was said in is in quarantine", now=times.now())
+    else:
+        repeating.take_back(tx, space, link, reason=UNDONE)

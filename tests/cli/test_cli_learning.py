@@ -161,6 +161,23 @@ def test_what_was_only_kept_waits_for_a_worker(lazy: Cli) -> None:
     assert "Sarah prefers TypeScript" in ids(lazy)
 
 
+def test_no_command_but_work_does_what_waits(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[object] = []
+    monkeypatch.setattr(working.Worker, "wake", started.append)
+    cli("learn", "--no-wait", "--session", "s", stdin=TALK)
+    cli("retry")
+    assert (started, len(cli("jobs", "--json").data)) == ([], 1)
+
+
+def test_a_model_may_find_the_memories(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused = cli("learn", "--extractor", "nonsense", stdin=TALK)
+    assert (refused.status, "openai:MODEL" in refused.err) == (1, True)
+    assert cli("learn", "--extractor", "rules", stdin=TALK).status == 0
+    monkeypatch.setenv("COMMONPLACE_EXTRACTOR", "nonsense")
+    assert (cli("work", "--once").status, cli("stats").status) == (1, 0)
+    assert cli("work", "--once", "--extractor", "rules").status == 0
+
+
 def test_work_does_the_jobs_of_every_space_or_of_the_one_named(lazy: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     for space in ("ops", "web", "dev"):
         lazy("learn", "--no-wait", "--space", space, stdin=TALK)

@@ -24,7 +24,7 @@ from commonplace.cli.table import Column, cut, table, width
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "cli.md").read_text("utf-8")
 COMMANDS = "remember recall list get revise forget history feedback kv canvas transcript"
 COMMANDS += " learn links undo work jobs retry prune quarantine release"
-COMMANDS += " export import copy stats check backup reindex models postgres demo"
+COMMANDS += " export import copy stats check backup reindex models postgres demo keys serve"
 
 
 def parsers(
@@ -43,6 +43,12 @@ EVERY = dict(parsers(build()))
 
 def test_the_commands_are_the_intended_ones() -> None:
     assert {name[0] for name in EVERY if name} == set(COMMANDS.split())
+
+
+def test_the_name_alone_shows_the_help(cli: Cli) -> None:
+    done = cli()
+    assert (done.status, done.err) == (0, "")
+    assert done.out.startswith("usage: commonplace")
 
 
 @pytest.mark.parametrize("name", EVERY, ids=" ".join)
@@ -96,6 +102,7 @@ READING = [
     "canvas diff c p 1", "canvas revisions c p", "canvas delete c p", "transcript list", "transcript read s",
     "transcript tail s", "export", "check", "backup copy.db", "reindex", "reindex other.db", "links x", "undo x y",
     "work", "work --once", "jobs", "retry", "prune --keep 1", "quarantine x --reason y", "release x",
+    "keys list", "keys rotate x", "keys revoke x", "keys usage x",
 ]  # fmt: skip
 
 

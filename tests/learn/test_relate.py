@@ -33,7 +33,77 @@ CONTRADICT = [
     ("Tom prefers aisle seats", "Tom prefers window seats"),
     ("I prefer spaces over tabs", "I prefer tabs over spaces"),
 ]
+CHANGED = [
+    ("Change of plan: we are going with Adyen for payments after all", "We decided to use Stripe for payments"),
+    ("Julia owns the billing service now", "Tom owns the billing service"),
+    ("Julia took over the billing service", "Tom owns the billing service"),
+    ("Julia took over the billing service from Tom", "Tom owns the billing service"),
+    ("Tom handed the billing service over to Julia", "Tom owns the billing service"),
+    ("The billing service was handed over to Julia", "Tom owns the billing service"),
+    ("The billing service is owned by Julia", "Tom owns the billing service"),
+    ("Tom no longer owns the billing service", "Tom owns the billing service"),
+    ("The webhook moved, it listens on port 5151 now", "The webhook listens on port 5050"),
+    ("The webhook moved to port 5151", "The webhook listens on port 5050"),
+    ("The webhook now runs on port 5151", "The webhook listens on port 5050"),
+    ("The wiki moved to docs.example.org", "The wiki is at wiki.example.org"),
+    ("Jenkins was replaced by Buildkite", "We use Jenkins for CI"),
+    ("We replaced Jenkins with Buildkite", "We use Jenkins for CI"),
+    ("Jenkins was replaced with Buildkite for CI", "We use Jenkins for CI"),
+    ("The project was renamed to Borealis", "The project is called Atlas"),
+    ("Atlas was renamed to Borealis", "The project is called Atlas"),
+    ("We renamed the service to Borealis", "The service is called Atlas"),
+    ("The request timeout was bumped to 60 seconds", "The request timeout is 30 seconds"),
+    ("We bumped the request timeout to 60 seconds", "The request timeout is 30 seconds"),
+    ("We raised the request timeout from 30 to 60 seconds", "The request timeout is 30 seconds"),
+    ("We bumped Python to 3.12", "We run Python 3.11"),
+    ("We use Python 3.12 now", "We use Python 3.11"),
+    ("The standup moved to 10am", "The standup is at 9am"),
+    ("We moved the standup to 10am", "The standup is at 9am"),
+    ("We no longer use Redis for caching", "We use Redis for caching"),
+    ("We use Memcached for caching instead", "We use Redis for caching"),
+    ("We use Memcached for caching now", "We use Redis for caching"),
+    ("We deploy on Tuesdays now", "We deploy on Fridays"),
+    ("Sarah moved to Porto", "Sarah lives in Lisbon"),
+    ("Sarah works at Globex now", "Sarah works at Acme"),
+    ("The database is Postgres now", "The database is MySQL"),
+    ("We are going with Postgres as the database after all", "We chose MySQL as the database"),
+    ("We are going with Adyen for payments instead", "We decided to use Stripe for payments"),
+    ("Paul leads the design team now", "Maria leads the design team"),
+    ("Paul is in charge of releases now", "Maria is in charge of releases"),
+    ("The on-call rotation is biweekly now", "The on-call rotation is weekly"),
+    ("Ann is responsible for the deploys now", "Bob is responsible for the deploys"),
+]
+"""A change in the plain words of those who tell of it."""
 COMPATIBLE = [
+    ("Julia owns the search service now", "Tom owns the billing service"),
+    ("Tom owns the search service now", "Tom owns the billing service"),
+    ("Julia likes tea now", "Tom likes tea"),
+    ("Julia uses Vim now", "Tom uses Vim"),
+    ("Julia works on the billing service now", "Tom works on the billing service"),
+    ("Julia speaks French now", "Tom speaks French"),
+    ("Julia lives in Lisbon now", "Tom lives in Lisbon"),
+    ("Julia has a dog now", "Tom has a dog"),
+    ("We use Sentry for errors now", "We use Redis for caching"),
+    ("We use Sentry now", "We use Redis"),
+    ("Change of plan: meeting at the cafe after all", "We decided to use Stripe for payments"),
+    ("We are going with Figma for design after all", "We decided to use Stripe for payments"),
+    ("I am going with Maria after all", "We decided to use Stripe for payments"),
+    ("The gateway moved to port 5151", "The webhook listens on port 5050"),
+    ("The webhook moved to the new cluster", "The webhook listens on port 5050"),
+    ("Jira was replaced by Linear", "We use Jenkins for CI"),
+    ("The cat was renamed to Borealis", "The project is called Atlas"),
+    ("The session timeout was bumped to 60 seconds", "The request timeout is 30 seconds"),
+    ("We use Node 20 now", "We use Python 3.11"),
+    ("The retro moved to 10am", "The standup is at 9am"),
+    ("Sarah moved to the backend team", "Sarah lives in Lisbon"),
+    ("We moved to a new office", "We use Postgres for orders"),
+    ("Julia took over the search service", "Tom took over the billing service"),
+    ("Tom owns a car now", "Julia owns a car"),
+    ("Julia owns a house now", "Tom owns a house"),
+    ("Paul runs every morning now", "Maria runs every morning"),
+    ("The API returns XML now", "The API returns JSON"),
+    ("The build runs on port 5151", "The build runs on Linux"),
+    ("Going with the flow after all", "We decided to use Stripe for payments"),
     ("Sarah likes pottery", "Sarah likes climbing"),
     ("I visited Rome in May", "I visited Athens in April"),
     ("I have a dog", "I have a cat"),
@@ -68,7 +138,7 @@ def link(new: str, known: str, closeness: float = 0.8) -> Link:
     return relate(said(new), said(known), closeness).link
 
 
-@pytest.mark.parametrize(("new", "known"), CONTRADICT)
+@pytest.mark.parametrize(("new", "known"), CONTRADICT + CHANGED)
 def test_what_cannot_both_hold_contradicts(new: str, known: str) -> None:
     assert link(new, known) == "contradicts"
 
@@ -84,7 +154,7 @@ def test_what_is_said_in_other_words_is_the_same(new: str, known: str) -> None:
     assert link(new, known) == link(known, new) == "same"
 
 
-@pytest.mark.parametrize("text", [text for pair in CONTRADICT + COMPATIBLE + SAME for text in pair])
+@pytest.mark.parametrize("text", [text for pair in CONTRADICT + CHANGED + COMPATIBLE + SAME for text in pair])
 def test_a_statement_repeats_itself(text: str) -> None:
     assert link(text, text) == "same"
 

@@ -42,12 +42,18 @@ class Parser(argparse.ArgumentParser):
             self._mixing = False
 
 
-def book_options() -> Parser:
-    """The options of every command; suppressed defaults let them stand before and after its name."""
+def book_options(*, patterns: str | None = None) -> Parser:
+    """The options of every command; suppressed defaults let them stand before and after its name.
+
+    `patterns` is the help of a --space that may be repeated, where it is no place to work in.
+    """
     shared = Parser(add_help=False, argument_default=argparse.SUPPRESS)
     group = shared.add_argument_group("the book")
-    group.add_argument("--book", metavar="PATH", help="the book's file (COMMONPLACE_BOOK, else commonplace.db)")
-    group.add_argument("--space", metavar="S", help="the space, a wall inside the book (COMMONPLACE_SPACE)")
+    group.add_argument("--book", metavar="PATH", help="its file, or a URL (COMMONPLACE_BOOK, else commonplace.db)")
+    if patterns is None:
+        group.add_argument("--space", metavar="S", help="the space, a wall inside the book (COMMONPLACE_SPACE)")
+    else:
+        group.add_argument("--space", action="append", metavar="PATTERN", help=patterns)
     group.add_argument(
         "--embedder",
         metavar="SPEC",
@@ -60,23 +66,25 @@ def book_options() -> Parser:
     return shared
 
 
-def add(commands: Commands, name: str, run: Command, *, help: str, examples: str = "") -> Parser:
+def add(
+    commands: Commands, name: str, run: Command, *, help: str, examples: str = "", patterns: str | None = None
+) -> Parser:
     """Add a command with its help and examples, and say what runs it."""
-    made = _made(commands, name, help, examples)
+    made = _made(commands, name, help, examples, book_options(patterns=patterns))
     made.set_defaults(run=run)
     return made
 
 
 def add_group(commands: Commands, name: str, *, help: str, examples: str = "") -> Commands:
     """Add a command that has verbs of its own."""
-    made = _made(commands, name, help, examples)
+    made = _made(commands, name, help, examples, book_options())
     return made.add_subparsers(dest="verb", metavar="VERB", required=True, title="verbs")
 
 
-def _made(commands: Commands, name: str, help: str, examples: str) -> Parser:
+def _made(commands: Commands, name: str, help: str, examples: str, shared: Parser) -> Parser:
     description = help[0].upper() + help[1:] + "."
     epilog = f"examples:\n{examples}" if examples else None
-    return commands.add_parser(name, help=help, description=description, epilog=epilog, parents=[book_options()])
+    return commands.add_parser(name, help=help, description=description, epilog=epilog, parents=[shared])
 
 
 def body_options(made: Parser) -> None:
@@ -136,3 +144,10 @@ def superseded_option(made: Parser) -> None:
 def if_version_option(made: Parser, what: str) -> None:
     """Compare and set."""
     made.add_argument("--if-version", type=int, metavar="N", help=f"only if {what} is at this version (0: absent)")
+
+
+def extractor_option(parser: argparse.ArgumentParser) -> None:
+    """What memories are found with."""
+    parser.add_argument(
+        "--extractor", metavar="SPEC", help="rules, openai:MODEL; what finds memories (rules; COMMONPLACE_EXTRACTOR)"
+    )

@@ -43,6 +43,7 @@ def register(commands: Commands) -> None:
         commands, "work", _work, help="do the jobs of every space, or of the one named, until Ctrl-C", examples=_WORK
     )
     work.add_argument("--once", action="store_true", help="end when no job is due; exit status 1 if one failed")
+    arguments.extractor_option(work)
     jobs = arguments.add(
         commands, "jobs", _jobs, help="list the jobs that wait, run, or have failed for good",
         examples="  commonplace jobs\n  commonplace jobs --dead --json\n",

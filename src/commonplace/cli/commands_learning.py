@@ -71,6 +71,7 @@ def _register_learn(commands: Commands) -> None:
     group.add_argument(
         "--origin", choices=ORIGINS, metavar="ORIGIN", help=f"comes from: {', '.join(ORIGINS)} (by each message's role)"
     )
+    arguments.extractor_option(made)
     made.add_argument("--no-wait", action="store_true", help="only keep what was said; `commonplace work` learns")
 
 

@@ -93,6 +93,7 @@ def _config(args: Namespace) -> Config:
         reranker=args.reranker,
         extractor=args.extractor,
         space=args.space or "default",
+        closed=not _is_loopback(args.host),
         threads=args.threads,
         work=not args.no_work,
         cors_origins=tuple(args.cors or ()),
@@ -103,12 +104,13 @@ def _config(args: Namespace) -> Config:
 
 def _prepare(config: Config, listening: Listening, console: Console) -> None:
     """Open the book once before anything listens: what is wrong with it is told here, in words."""
+    from commonplace import keys
     from commonplace.opening import open_core
 
     core = open_core(config.book, space=config.space, embedder=config.embedder)
     try:
         core.prove()
-        if not _is_loopback(listening.host):
+        if config.closed and not keys.exist(core.store):
             raise InvalidInput(
                 f"{listening.host} can be reached from other machines, and this book has no keys: make one first"
                 " (commonplace keys create --role admin), or serve on loopback"

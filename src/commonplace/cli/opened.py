@@ -14,6 +14,7 @@ from commonplace.errors import NotFound
 if TYPE_CHECKING:
     from commonplace.book import Book
     from commonplace.core import Core
+    from commonplace.store.base import Store
 
 DEFAULT = "commonplace.db"
 
@@ -24,15 +25,29 @@ def place(args: Namespace) -> str:
 
 
 def embedder(args: Namespace) -> str | None:
-    """Which embedder: --embedder, else COMMONPLACE_EMBEDDER, else the one that ships."""
-    return args.embedder or os.environ.get("COMMONPLACE_EMBEDDER") or None
+    """Which embedder: --embedder, else COMMONPLACE_EMBEDDER, else the one that ships; a server has its own."""
+    return args.embedder or _for_a_store(args, "COMMONPLACE_EMBEDDER")
 
 
 def reranker(args: Namespace) -> str | None:
     """Which reranker: --reranker, else COMMONPLACE_RERANKER, else none; only a recall loads it."""
     if args.command != "recall":
         return None
-    return args.reranker or os.environ.get("COMMONPLACE_RERANKER") or None
+    return args.reranker or _for_a_store(args, "COMMONPLACE_RERANKER")
+
+
+def _for_a_store(args: Namespace, variable: str) -> str | None:
+    """What the environment says of stores: it is not meant for a book behind a server."""
+    from commonplace.remote.address import is_remote
+
+    return None if is_remote(place(args)) else os.environ.get(variable) or None
+
+
+def extractor(args: Namespace) -> str | None:
+    """What memories are found with: --extractor, else COMMONPLACE_EXTRACTOR, else the rules; only where one learns."""
+    if args.command not in ("learn", "work"):
+        return None
+    return args.extractor or os.environ.get("COMMONPLACE_EXTRACTOR") or None
 
 
 def ensure_there(where: str) -> str:
@@ -57,8 +72,38 @@ def core(args: Namespace) -> Iterator[Core]:
     """Open what all spaces of the book that is there share, for as long as the block runs."""
     from commonplace.opening import open_core
 
-    opened = open_core(ensure_there(place(args)), embedder=embedder(args))
+    opened = open_core(ensure_there(place(args)), embedder=embedder(args), extractor=extractor(args))
     try:
+        yield opened
+    finally:
+        opened.close()
+
+
+@contextmanager
+def store(args: Namespace) -> Iterator[Store]:
+    """Open the store of the book that is there, for work that no embedder takes part in."""
+    from commonplace.opening import open_store
+    from commonplace.settings import Settings
+
+    opened = open_store(ensure_there(place(args)), Settings())
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+@contextmanager
+def writable_store(args: Namespace, console: Console) -> Iterator[Store]:
+    """The same, making the book if it is not there and saying so."""
+    from commonplace.opening import open_store
+    from commonplace.settings import Settings
+
+    where = place(args)
+    new = _missing(where)
+    opened = open_store(where, Settings())
+    try:
+        if new:
+            console.remark(f"made a new book at {_shown(where)}")
         yield opened
     finally:
         opened.close()
@@ -79,7 +124,12 @@ def _open(args: Namespace, where: str) -> Book:
     import commonplace
 
     space = args.space or os.environ.get("COMMONPLACE_SPACE") or "default"
-    return commonplace.open(where, space=space, embedder=embedder(args), reranker=reranker(args))
+    book = commonplace.open(
+        where, space=space, embedder=embedder(args), reranker=reranker(args), extractor=extractor(args)
+    )
+    # A command ends when it is done: a thread would begin jobs that nobody waits for.
+    book._core.works = False
+    return book
 
 
 def _shown(where: str) -> str:

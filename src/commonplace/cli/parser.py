@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
+
 from commonplace.__about__ import __version__
 from commonplace.cli import (
     commands_asking,
@@ -10,6 +12,7 @@ from commonplace.cli import (
     commands_copy,
     commands_demo,
     commands_jobs,
+    commands_keys,
     commands_kv,
     commands_learning,
     commands_models,
@@ -21,6 +24,7 @@ from commonplace.cli import (
     commands_writing,
 )
 from commonplace.cli.arguments import Command, Parser, book_options
+from commonplace.cli.output import Console
 
 __all__ = ["Command", "build"]
 
@@ -40,12 +44,22 @@ examples:
 `commonplace COMMAND --help` shows a command's options and examples."""
 
 
+def _help(root: Parser) -> Command:
+    """What happens without a command: whoever types the name alone wants to know what there is."""
+
+    def show(args: Namespace, console: Console) -> int:
+        root.print_help()
+        return 0
+
+    return show
+
+
 def build() -> Parser:
     """The parser of every command; `args.run` is what to call."""
     root = Parser(prog="commonplace", description=_DESCRIPTION, epilog=_EXAMPLES, parents=[book_options()])
     root.add_argument("--version", action="version", version=f"commonplace {__version__}")
-    root.set_defaults(book=None, space=None, embedder=None, reranker=None, json=False)
-    commands = root.add_subparsers(dest="command", metavar="COMMAND", required=True, title="commands")
+    root.set_defaults(book=None, space=None, embedder=None, reranker=None, json=False, run=_help(root))
+    commands = root.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     commands_writing.register(commands)
     commands_asking.register(commands)
     commands_removing.register(commands)
@@ -61,4 +75,5 @@ def build() -> Parser:
     commands_demo.register(commands)
     commands_postgres.register(commands)
     commands_models.register(commands)
+    commands_keys.register(commands)
     return root

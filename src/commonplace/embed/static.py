@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+import simsimd
 
 from commonplace.embed.base import Vectors
 from commonplace.embed.folder import ModelFolder
@@ -135,8 +136,9 @@ class StaticEmbedder:
         distinct = np.flatnonzero(place)
         place[distinct] = np.arange(len(distinct), dtype=np.int32)
         lengths = self._row_lengths(asked)
-        asked_rows = self._rows[asked].astype(np.float32) / lengths[:, np.newaxis]
-        cosines = asked_rows @ self._rows[distinct].astype(np.float32).T
+        # Not by BLAS: its threads wait for one another wherever something else wants the cores.
+        dots = simsimd.cdist(self._rows[asked], self._rows[distinct], metric="dot")
+        cosines = np.asarray(dots, np.float32) / lengths[:, np.newaxis]
         cosines /= self._row_lengths(distinct)
         weights: Vectors = lengths * self._scales[asked]
         return weights, cosines[:, place[ids]]

@@ -30,6 +30,7 @@ _EXACT = (
     ("openrouter key", "sk-or-", rf"sk-or-{_S}{{20,}}"),
     ("google key", "AIza", rf"AIza{_S}{{30,}}"),
     ("google token", "ya29. 1//0 GOCSPX-", rf"(?:ya29\.|1//0|GOCSPX-){_S}{{20,}}"),
+    ("commonplace key", "cp_", rf"cp_[a-z0-9]{{12}}_{_A}{{20,}}"),
     ("npm token", "npm_", rf"npm_{_A}{{30,}}"),
     ("pypi token", "pypi-", rf"pypi-{_S}{{40,}}"),
     ("twilio key", "SK", r"SK[0-9a-f]{32}"),

@@ -37,6 +37,8 @@ class Claim:
     single: bool = False
     """One value at a time fills this place, so that another one takes its place."""
     changed: bool = False
+    reverses: bool = False
+    """Told as taking back what was decided before: "after all", "change of plan"."""
     event: bool = False
     """Told as something that happened once; it may have happened again since."""
     turned: bool = False

@@ -301,7 +301,9 @@ def _chain(clause: Sequence[Token], place: int, base: str, sentence: Sentence) -
     turn = False
     while rest and rest[0].low in ADVERB | NEGATION and base in INTEND | CEASE:
         turn ^= rest.pop(0).low in NEGATION
-    infinitive = len(rest) > 1 and rest[0].low == "to" and known.get(rest[1].low) == rest[1].low
+    infinitive = (
+        len(rest) > 1 and rest[0].low == "to" and rest[1].kind != "name" and known.get(rest[1].low) == rest[1].low
+    )
     gerund = bool(rest) and rest[0].low.endswith("ing") and rest[0].low in known
     if base in CEASE and (gerund or sentence.form is None or not rest):
         sentence.negative = not sentence.negative

@@ -49,6 +49,7 @@ _ONE_WORD = (
     (re.compile(r"\bnot (any ?more|any longer)\b", re.I), "not"),
     (re.compile(r"\bused to\b(?= [a-z])", re.I), "not"),
     (re.compile(r"\b(?:so far|at the moment|right now|as of now|to date)\b", re.I), "now"),
+    (re.compile(r"\bafter all\b", re.I), "now"),
     (re.compile(r"\bgot rid of\b|\bget rid of\b|\bgetting rid of\b", re.I), "drop"),
     (re.compile(r"\bgave up\b|\bgiven up\b|\bgiving up\b", re.I), "quit"),
     (re.compile(r"\brather than\b|\binstead of\b|\bas opposed to\b", re.I), "over"),

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from commonplace.learn.claim import NOTHING, Claim, about_subject, all_words, content, sort_of, typed, untyped, with_of
+from commonplace.learn.claim import (
+    NOTHING,
+    Claim,
+    Stems,
+    about_subject,
+    all_words,
+    content,
+    sort_of,
+    typed,
+    untyped,
+    with_of,
+)
 from commonplace.learn.claim_clauses import Phrase, Sentence
 from commonplace.learn.claim_copular import at_time
 from commonplace.learn.claim_tokens import stem
@@ -28,6 +39,8 @@ _CHOOSING = DROP | SWITCH | CHOOSE | {"replace", "use", "decide"}
 _PARTICLES = frozenset("up out down off in".split())
 _DIRECTIONS = frozenset("into onto from in on".split())
 _LASTING = frozenset(("live", "work", "stay"))
+_GROUPS = frozenset(stem(word) for word in "team squad department project role position topic".split())
+"""What one moves to without leaving a place."""
 _UNITS = frozenset(
     stem(word) for word in "second minute hour day week month year millisecond percent dollar euro pound".split()
 )
@@ -50,8 +63,10 @@ def verbal(sentence: Sentence) -> Claim:
 def _moved(claim: Claim, base: str, phrases: Sequence[Phrase]) -> Claim | None:
     """Read "was raised to 60 seconds", "slipped to Thursday", "starts at 3pm" as what the subject now is."""
     aim = next((each for each in phrases if each.preposition in _AIMS and sort_of(each.tokens) in _TYPED), None)
-    if aim is None or not phrases[0].preposition:
+    if aim is None:
         return None
+    if not phrases[0].preposition:
+        return _set(base, phrases, aim)
     rest = [each for each in phrases if each is not aim]
     sort = sort_of(aim.tokens)
     if sort != "number":
@@ -60,9 +75,25 @@ def _moved(claim: Claim, base: str, phrases: Sequence[Phrase]) -> Claim | None:
         return None
     before = [each for each in rest if each.preposition == "from"]
     return replace(
-        claim, relation="be", value=typed(aim.tokens), sort=sort, single=True, changed=True, rejected=all_words(before),
-        qualifiers=all_words([each for each in rest if each not in before]),
+        claim, relation="be", about=_labelled(aim), value=typed(aim.tokens), sort=sort, single=True, changed=True,
+        rejected=all_words(before), qualifiers=all_words([each for each in rest if each not in before]),
     )  # fmt: skip
+
+
+def _set(base: str, phrases: Sequence[Phrase], aim: Phrase) -> Claim | None:
+    """Read "we raised the timeout to 60 seconds" as what the timeout is, whoever raised it."""
+    place = phrases.index(aim)
+    if aim.preposition != "to" or base not in MOVED or phrases[0].tokens[0].low in _PARTICLES:
+        return None
+    before = [each for each in phrases[:place] if each.preposition == "from"]
+    what = [token for each in phrases[:place] if each not in before for token in each.tokens]
+    return _moved(about_subject(what), base, [*before, aim, *phrases[place + 1 :]])
+
+
+def _labelled(aim: Phrase) -> Stems:
+    """What names a number before it, "port" in "port 5151"; behind it stands what it counts, which is no attribute."""
+    upto = next(place for place, token in enumerate(aim.tokens) if token.kind in _TYPED)
+    return content(aim.tokens[:upto]) - _UNITS
 
 
 def _chosen(claim: Claim, base: str, phrases: Sequence[Phrase]) -> Claim | None:
@@ -76,6 +107,8 @@ def _chosen(claim: Claim, base: str, phrases: Sequence[Phrase]) -> Claim | None:
     rest = [each for each in phrases if each is not taken and each is not left]
     if base == "move" and taken is not None and left is None and "team" not in claim.subject:
         value = content(taken.tokens)
+        if value & _GROUPS or all(token.kind in ("word", "sign") for token in taken.tokens):
+            return replace(claim, relation="move:to", value=value, sort="words", changed=True, event=True)
         return replace(claim, relation="live:in", value=value, sort="words", single=True, changed=True)
     return _taken(replace(claim, changed=base not in CHOOSE | {"use", "decide"}), taken, left, rest)
 

@@ -81,9 +81,10 @@ _VERBS = """
     treat trigger try turn understand update upgrade upload use utilise utilize visit volunteer wait wake walk want wash
     watch wear weigh win work worry write abandon relocate downgrade cap deprecate dissolve archive cause affiliate
     base bike camp chair citizen compete conduct direct drum edit elect fold hang jump jog lift mix peel pour sing slice
-    stir throw tie cycle bounce detest forbid ban prohibit exclude uninstall scrap revert withdraw reverse
+    stir throw tie cycle bump hand shift bounce detest forbid ban prohibit exclude uninstall scrap revert
+    withdraw reverse
 """
-_NEVER_VERBS = frozenset("citizen chair head land list name note drum tie bike fit lead base".split())
+_NEVER_VERBS = frozenset("citizen chair head land list name note drum tie bike fit lead base hand".split())
 """Far more often nouns where one must guess: they count only after "to", "is" or "has"."""
 
 CANON = {
@@ -109,7 +110,7 @@ DROP = frozenset("drop ditch remove abandon deprecate".split())
 SWITCH = frozenset("switch migrate move upgrade downgrade go change convert return".split())
 MOVED = frozenset(
     "move postpone reschedule slip push delay shift change raise lower increase reduce improve rise drop fall reach "
-    "extend grow go schedule set cut bump cap limit come".split()
+    "extend grow go schedule set cut bump cap limit come upgrade downgrade".split()
 )
 """Verbs that give their subject a new date or number."""
 HAPPEN = frozenset("happen start take be schedule plan hold".split())
@@ -124,6 +125,10 @@ SINGLE = frozenset(
     """.split()
 )
 """Verbs with a place that one value fills at a time."""
+PLACES = frozenset("live:in live:at live: be:at be:in locate:in locate:at base:in sit:in sit:at host:on run:on".split())
+"""Ways to say where something is; what has moved is no longer at the other."""
+HELD_BY = frozenset(("lead:by",))
+"""What several may have in hand: another name takes the place of one only where a change is told."""
 RELATIONAL = frozenset("citizen resident native capital member:of husband wife president leader head owner".split())
 """Nouns after "is a" that hold for one value at a time."""
 EVERY = frozenset("allergic interested fond afraid good bad involved available".split())

@@ -6,8 +6,10 @@ from dataclasses import replace
 from functools import lru_cache
 
 from commonplace.learn.claim import Claim, content, in_order, names, turns, vague
+from commonplace.learn.claim_changes import plainly
 from commonplace.learn.claim_clauses import parse
 from commonplace.learn.claim_copular import copular
+from commonplace.learn.claim_holding import held, renamed
 from commonplace.learn.claim_verbal import verbal
 from commonplace.learn.claim_words import TOGETHER
 from commonplace.learn.types import TEAM
@@ -16,21 +18,25 @@ from commonplace.learn.types import TEAM
 @lru_cache(maxsize=50_000)
 def read(text: str, owner: str | None = None) -> Claim:
     """Read a text as one claim, "I" and "we" as its owner; what cannot be read keeps its words alone."""
-    sentence = parse(text, _whose(owner))
-    claim = Claim()
-    if sentence.verb:
+    who = _whose(owner)
+    plain, reverses = plainly(text, together=who == ("team",))
+    sentence = parse(plain, who)
+    framed = held(plain) or renamed(plain)
+    claim = framed or Claim()
+    if framed is None and sentence.verb:
         claim = copular(sentence) if sentence.verb == "be" else verbal(sentence)
     order = in_order(sentence.all)
     return replace(
         claim,
+        reverses=reverses,
         words=frozenset(order),
         order=order,
         details=content(sentence.tail),
         names=names(sentence.all),
         turns=turns(sentence.all),
-        positive=claim.positive != sentence.negative,
+        positive=claim.positive if framed else claim.positive != sentence.negative,
         changed=claim.changed or sentence.changed,
-        vague=vague(sentence.subject, sentence.phrases),
+        vague=framed is None and vague(sentence.subject, sentence.phrases),
         rejected=claim.rejected | content(sentence.contrast),
         qualifiers=claim.qualifiers | content(sentence.fronted),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from commonplace.learn.claim import Claim, core
 from commonplace.learn.claim_tokens import stem
-from commonplace.learn.claim_words import CALLED_OFF, USING, exclusive
+from commonplace.learn.claim_words import CALLED_OFF, HELD_BY, PLACES, USING, exclusive
 from commonplace.learn.claims import read
 from commonplace.learn.types import Link, Relation, Statement
 
@@ -18,6 +18,21 @@ _PLANS = frozenset(stem(word) for word in "plan decide will going want agree".sp
 _ROLE = 3
 """Words of what someone is said to be; longer descriptions are no roles that one leaves for another."""
 _EQUAL, _NARROWER, _OTHER = 2, 1, 0
+
+
+def takes_back(text: str, owner: str | None) -> bool:
+    """Tell whether a text takes a decision back without a word on what it was about: "going with Adyen after all"."""
+    claim = read(text, owner)
+    return claim.reverses and _decides(claim) and not claim.qualifiers and not claim.rejected
+
+
+def decides(text: str, owner: str | None) -> bool:
+    """Tell whether a text says what the team has chosen."""
+    return _decides(read(text, owner))
+
+
+def _decides(claim: Claim) -> bool:
+    return claim.relation == "use" and claim.positive and bool(claim.value) and "team" in claim.subject
 
 
 def relate(new: Statement, known: Statement, closeness: float) -> Relation:
@@ -66,8 +81,10 @@ def _subjects(a: Claim, b: Claim) -> int:
 
 def _one_place(a: Claim, b: Claim) -> bool:
     """Tell whether the attribute stands with the subject in one and behind the verb in the other."""
-    if a.sort != "number" or b.sort != "number" or "be" not in (a.relation, b.relation) or a.subject == b.subject:
+    if a.sort != "number" or b.sort != "number" or "be" not in (a.relation, b.relation):
         return False
+    if a.subject == b.subject:
+        return bool(a.about) and a.about == b.about
     return core(a.subject | a.about) == core(b.subject | b.about)
 
 
@@ -80,6 +97,8 @@ def _against(a: Claim, b: Claim, alike: int, closeness: float, *, correcting: bo
         return ""
     if _denies(a, b, alike):
         return "one denies what the other says"
+    if a.head == b.head == "name" and a.changed and a.rejected and a.rejected <= b.value:
+        return "it has another name"
     if _called_off(a, b):
         return "it was called off"
     if alike != _EQUAL:
@@ -147,6 +166,10 @@ def _other_value(a: Claim, b: Claim, closeness: float, *, correcting: bool) -> s
         return "it counts another number of the same"
     if not a.value or not b.value or _one_value(a, b):
         return ""
+    if _moved_away(a, b):
+        return "it has moved"
+    if _used_instead(a, b):
+        return "something else is used for the same"
     if _base(a) == "prefer" and _base(b) == "prefer":
         return _other_preference(a, b, closeness)
     if a.relation != b.relation and not _one_place(a, b) and not (a.about and _in_use(a, b)):
@@ -165,8 +188,24 @@ def _measured_otherwise(a: Claim, b: Claim) -> bool:
     return a.measures != b.measures and {unit for unit, _ in a.measures} == {unit for unit, _ in b.measures}
 
 
+def _moved_away(a: Claim, b: Claim) -> bool:
+    """Tell whether the new claim says where the subject is since; numbers and times are compared as such."""
+    if not a.changed or a.relation != "live:in" or b.relation not in PLACES:
+        return False
+    return b.sort in ("place", "words") and not b.qualifiers
+
+
+def _used_instead(a: Claim, b: Claim) -> bool:
+    """Tell whether a change is told of what is used for one purpose: Memcached for caching now, Redis before."""
+    if a.relation != "use" or b.relation != "use" or not a.changed or "number" in (a.sort, b.sort):
+        return False
+    return bool(a.qualifiers) and a.qualifiers == b.qualifiers and not a.value & b.value
+
+
 def _is_now(a: Claim, b: Claim) -> bool:
-    """Tell whether a change is told of what someone is: a nurse, now an engineer."""
+    """Tell whether a change is told of what someone is, or of who has something in hand: a nurse, now an engineer."""
+    if a.relation == b.relation and a.relation in HELD_BY:
+        return a.changed
     return a.relation == b.relation == "be:a" and a.changed and len(a.value) <= _ROLE and len(b.value) <= _ROLE
 
 

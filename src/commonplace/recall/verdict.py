@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from commonplace.recall import words
 from commonplace.recall.rank import THRESHOLD, Judgement
 from commonplace.recall.types import Candidates
@@ -14,14 +16,18 @@ HELD = 0.7
 """Share of the question's words that must be found, or only a part of what was asked can be answered."""
 
 
-def coverage(candidates: Candidates, judgement: Judgement, threshold: float) -> Coverage:
+def coverage(candidates: Candidates, judgement: Judgement, threshold: float, asking: Sequence[int] = ()) -> Coverage:
     """Say `known` when something surely bears on the question, `unknown` when nothing passes.
 
-    A caller who lowers the threshold sees more, but does not make the book know more.
+    A caller who lowers the threshold sees more, but does not make the book know more. Neither do those candidates that
+    only ask: a question that was put before is no answer to it.
     """
     passed = judgement.relevance >= max(threshold, THRESHOLD)
     if not passed.any():
         return "unknown"
+    passed[list(asking)] = False
+    if not passed.any():
+        return "partly known"
     sure = float(judgement.relevance[passed].max()) >= KNOWN
     return "known" if sure and _held(candidates, passed) >= HELD else "partly known"
 

@@ -4,30 +4,36 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
 
 from commonplace.__about__ import __version__
 from commonplace.core import Core
 from commonplace.errors import CommonplaceError, InvalidInput
+from commonplace.keys import sign_up
 from commonplace.server import tracing
+from commonplace.server.bodies import Bodies, Manners
 from commonplace.server.config import Config
 from commonplace.server.dialects import Dialects
 from commonplace.server.door import Door
+from commonplace.server.gate import KeyGate
 from commonplace.server.health import router as health
+from commonplace.server.native import keys
 from commonplace.server.native import router as native
-from commonplace.server.open_gate import OpenGate
+from commonplace.server.openapi import documented
 from commonplace.server.paths import RawPath
-from commonplace.server.problems import problem
-from commonplace.server.visits import VisitedStore
+from commonplace.server.problems import broken, problem, refusal
 from commonplace.server.watching import Watched
 
 
 def create_app(core: Core, config: Config, *, closing: Callable[[], None] | None = None) -> FastAPI:
     """The application on an open store. `closing` is called when it ends, after the last answer."""
-    core.store = VisitedStore(core.store)
-    door = Door(core, OpenGate(config.space), threads=config.threads)
+    gate = KeyGate(core.store, config.space, closed=config.closed)
+    door = Door(core, gate, threads=config.threads)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -39,16 +45,44 @@ def create_app(core: Core, config: Config, *, closing: Callable[[], None] | None
         if closing is not None:
             closing()
 
-    app = FastAPI(title="commonplace", version=__version__, lifespan=lifespan, docs_url="/docs", redoc_url=None)
+    app = FastAPI(
+        title="commonplace",
+        version=__version__,
+        lifespan=lifespan,
+        docs_url="/docs",
+        redoc_url=None,
+        redirect_slashes=False,
+    )
     app.state.door = door
+    if config.sign_up is not None:
+        app.state.sign_up = partial(_signed_up, core, config.sign_up)
+    app.openapi = documented(app)  # type: ignore[method-assign]  # as FastAPI's own documentation does it
+    app.add_middleware(Bodies, most=config.max_body_bytes, timeout=config.body_timeout)
     app.add_middleware(RawPath)
+    if config.cors_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=config.cors_origins,
+            allow_methods=["*"],
+            allow_headers=["*"],
+            expose_headers=["ETag", "Retry-After"],
+        )
+    app.add_middleware(Manners)
     app.add_middleware(Watched, tracing=tracing.spans() if config.telemetry else None)
     app.add_exception_handler(CommonplaceError, _told)
     app.add_exception_handler(RequestValidationError, _refused)
+    app.add_exception_handler(HTTPException, _turned_away)
+    app.add_exception_handler(Exception, _broken)
     app.include_router(health)
-    app.router.routes.append(Dialects())
     app.include_router(native)
+    app.include_router(keys.router)
+    app.router.routes.append(Dialects())
     return app
+
+
+def _signed_up(core: Core, plan: str, name: str, email: str | None) -> str:
+    """A key for somebody new; an address is not kept."""
+    return sign_up(core.store, name, plan).token
 
 
 def _told(request: Request, error: Exception) -> Response:
@@ -59,6 +93,16 @@ def _told(request: Request, error: Exception) -> Response:
 def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101  # as above
     return problem(InvalidInput(spoken(error)))
+
+
+def _turned_away(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101  # as above
+    words = {404: f"there is no {request.url.path}", 405: f"{request.method} is not for {request.url.path}"}
+    return refusal(error.status_code, words.get(error.status_code, error.detail), error.headers)
+
+
+def _broken(request: Request, error: Exception) -> Response:
+    return broken()
 
 
 def spoken(error: RequestValidationError) -> str:

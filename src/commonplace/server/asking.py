@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Coroutine
+from typing import Annotated, Any
 
-from fastapi import Request
+from fastapi import Header, Request
 
 from commonplace.server.callers import Ask, Operation, Role
-from commonplace.server.paths import Name
+from commonplace.server.paths import Name, decoded
+
+Once = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        min_length=1,
+        max_length=255,
+        description="A name of the caller's own for this request: repeated under it, it is not carried out again.",
+    ),
+]
 
 
 def secret(request: Request) -> str | None:
@@ -33,22 +45,60 @@ def _password(encoded: str) -> str | None:
     return password or None
 
 
-def asks(role: Role, operation: Operation) -> Callable[..., Ask]:
+def namespace(request: Request) -> str | None:
+    """The key-value namespace that a request's path names: some limits are a namespace's."""
+    named: str | None = request.path_params.get("namespace")
+    return None if named is None else decoded(named)
+
+
+Asking = Callable[..., Coroutine[Any, Any, Ask]]
+
+
+def asks(role: Role, operation: Operation) -> Asking:
     """A dependency that reads what a request to a space asks for."""
 
-    def read(request: Request, space: Name) -> Ask:
+    async def read(request: Request, space: Name) -> Ask:
+        return Ask(secret=secret(request), space=space, role=role, operation=operation)
+
+    return read
+
+
+def asks_once(role: Role, operation: Operation, *, whole: bool = True) -> Asking:
+    """The same for what writes, and may have a name under which it happens only once.
+
+    Without `whole` the digest leaves the body out, which is a stream and has not been read yet.
+    """
+
+    async def read(request: Request, space: Name, idempotency_key: Once = None) -> Ask:
         return Ask(
             secret=secret(request),
             space=space,
             role=role,
             operation=operation,
-            once=request.headers.get("idempotency-key"),
+            namespace=namespace(request),
+            once=idempotency_key,
+            digest="" if idempotency_key is None else digest(request, await request.body() if whole else b""),
         )
 
     return read
 
 
+def digest(request: Request, body: bytes) -> str:
+    """What a request says, in short."""
+    said = hashlib.sha256()
+    for part in (
+        request.method.encode(),
+        request.scope["path"].encode("utf-8", "surrogateescape"),
+        request.scope["query_string"],
+        body,
+    ):
+        said.update(b"%d:" % len(part))
+        said.update(part)
+    return said.hexdigest()
+
+
 READ = asks("read", "read")
 RECALL = asks("read", "recall")
-WRITE = asks("write", "write")
+WRITE = asks_once("write", "write")
+IMPORT = asks_once("write", "write", whole=False)
 ADMIN = asks("admin", "admin")

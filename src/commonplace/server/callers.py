@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
-from typing import Literal, get_args
+from typing import Literal
 
-Role = Literal["read", "write", "admin"]
-ROLES: tuple[Role, ...] = get_args(Role)
-"""What a key allows, each with what comes before it."""
+from commonplace import globs
+from commonplace.keys import ROLES as ROLES
+from commonplace.keys import Role as Role
+from commonplace.plans import UNLIMITED, Limits
+from commonplace.store.meters import Spent
 
 Operation = Literal["read", "recall", "write", "admin"]
 """What a request does, as limits count it."""
@@ -25,10 +26,13 @@ class Caller:
     """Patterns of the spaces that it opens: "team-a", "agents-*"."""
     home: str
     """The space of dialects that name none."""
+    limits: Limits = UNLIMITED
+    spent: tuple[Spent, ...] = ()
+    """What of the limits was used when the key was read."""
 
     def opens(self, space: str) -> bool:
         """Whether a space is one of theirs."""
-        return any(fnmatchcase(space, pattern) for pattern in self.spaces)
+        return any(globs.matches(pattern, space) for pattern in self.spaces)
 
     def may(self, role: Role) -> bool:
         """Whether their role is enough."""
@@ -45,6 +49,8 @@ class Ask:
     """None: the caller's home."""
     role: Role
     operation: Operation
+    namespace: str | None = None
+    """The key-value namespace that it is about: some limits are a namespace's."""
     once: str | None = None
     """The request's own name: what was done under it is not done again."""
     digest: str = ""

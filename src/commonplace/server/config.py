@@ -22,6 +22,9 @@ class Config:
     space: str = "default"
     """The space of callers without a key, and of dialects that name none."""
 
+    closed: bool = False
+    """Whether a key is needed even if the book has none, as where the server can be reached from other machines."""
+
     threads: int = 4
     """Worker threads of one process: verbs run in them, never on the event loop."""
 
@@ -35,7 +38,7 @@ class Config:
     """Seconds in which a request's body must arrive."""
 
     cors_origins: tuple[str, ...] = ()
-    """Web pages of these origins may call; none by default."""
+    """Origins of pages whose scripts may ask, such as "https://console.example.org"; none by default."""
 
     sign_up: str | None = None
     """The plan of those who make themselves a key by the Memstore dialect; None: nobody may."""

@@ -6,15 +6,15 @@ import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import ParamSpec, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from commonplace.book import Book
-from commonplace.core import Core
+from commonplace.core import Core, Place
 from commonplace.errors import Forbidden
 from commonplace.server.callers import Ask, Caller
-from commonplace.server.visits import Extra, Visit, visiting
+from commonplace.server.once import Once
+from commonplace.server.visits import Extra, Visit, VisitedStore, visiting
 
-P = ParamSpec("P")
 T = TypeVar("T")
 _MOST_BOOKS = 10_000
 
@@ -28,55 +28,103 @@ class Gate(Protocol):
     def extras(self, ask: Ask, caller: Caller) -> Sequence[Extra]:
         """What the request adds to its first write: its charge."""
 
-    def charge(self, ask: Ask, caller: Caller) -> None:
-        """Charge for a request that writes nothing; LimitReached if too little is left."""
+    def charge(self, ask: Ask, caller: Caller) -> Callable[[], None]:
+        """Charge for a request that writes nothing, and return what gives it back; LimitReached if it is too much."""
 
 
 class Door:
     """Lets requests in. Everything that takes time happens in a worker thread, in one hop."""
 
     def __init__(self, core: Core, gate: Gate, *, threads: int) -> None:
+        if not isinstance(core.store, VisitedStore):
+            core.store = VisitedStore(core.store)
         self._core = core
         self._gate = gate
         self._books: dict[str, Book] = {}
         self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="commonplace door")
 
-    async def run(self, ask: Ask, verb: Callable[[Book], T]) -> T:
+    async def run(self, ask: Ask, verb: Callable[[Book], T], *, keep: bool = False) -> T:
         """Run a verb on the book of the space that is asked for."""
-        return await self._in_a_thread(self.run_here, ask, verb)
+        return await self.aside(partial(self.run_here, ask, verb, keep=keep))
+
+    async def aside(self, work: Callable[[], T]) -> T:
+        """Do something in a worker thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._pool, work)
 
     async def admit(self, ask: Ask) -> Caller:
         """Say who asks, if they may; for what is done without a book."""
-        return await self._in_a_thread(self._admitted, ask)
+        caller, _ = await self.aside(partial(self.admitted, ask))
+        return caller
 
     async def prove(self) -> None:
         """Recall the planted memory."""
-        await self._in_a_thread(self._core.prove)
+        await self.aside(self._core.prove)
 
-    def run_here(self, ask: Ask, verb: Callable[[Book], T]) -> T:
-        """The same in this thread."""
-        caller = self._admitted(ask)
-        space = caller.home if ask.space is None else ask.space
+    def run_here(self, ask: Ask, verb: Callable[[Book], T], *, keep: bool = False) -> T:
+        """The same in this thread.
+
+        A request with a name gives what it gave the first time: by the result of its first write, from which the verb
+        goes on; `keep` is for verbs whose answer does not follow from that, and keeps the answer as well.
+        """
+        caller, space = self.admitted(ask)
         if ask.operation in ("read", "recall"):
+            return self._charged(ask, caller, lambda: verb(self._book(space)))
+        extras = self._gate.extras(ask, caller)
+        if ask.once is not None:
+            once = Once(f"{caller.key or ''}:{ask.once}", ask.digest)
+            done, wrote = self._run_once(once, extras, space, verb, keep=keep)
+        else:
+            with visiting(Visit(extras)) as visit:
+                done = verb(self._book(space))
+            wrote = visit.wrote
+        if not wrote:  # it had nothing to write, and is a request all the same
             self._gate.charge(ask, caller)
-            return verb(self._book(space))
-        with visiting(Visit(self._gate.extras(ask, caller))):
-            return verb(self._book(space))
+        return done
+
+    def _run_once(
+        self, once: Once, extras: Sequence[Extra], space: str, verb: Callable[[Book], T], *, keep: bool
+    ) -> tuple[T, bool]:
+        place = Place(self._core.store, space)
+        before = once.before(self._core.store, place.find())
+        if before is not None and before.whole:
+            answer: T = before.value  # type: ignore[assignment]  # it is what this verb gave
+            return answer, True
+        # The name goes around the charge: what is not done again is not paid for again.
+        with visiting(Visit([*extras, once], repeated=before is not None)) as visit:
+            done = verb(self._book(space))
+        if keep:
+            once.keep(self._core.store, place.find(), done)
+        return done, visit.wrote
+
+    def admitted(self, ask: Ask) -> tuple[Caller, str]:
+        """Who asks, and for which space; Unauthorized or Forbidden if they may not."""
+        caller = self._gate.admit(ask)
+        space = caller.home if ask.space is None else ask.space
+        if not caller.opens(space):
+            raise Forbidden(f"this key does not open the space {space!r}")
+        if not caller.may(ask.role):
+            raise Forbidden(f"this key may {caller.role}; this needs a key that may {ask.role}")
+        return caller, space
+
+    async def run_as(self, ask: Ask, verb: Callable[[Core, Caller], T]) -> T:
+        """Run something that is about no space, but about the book as a whole, for whoever asks."""
+        return await self.aside(partial(self._run_as, ask, verb))
+
+    def _run_as(self, ask: Ask, verb: Callable[[Core, Caller], T]) -> T:
+        caller, _ = self.admitted(ask)
+        return self._charged(ask, caller, lambda: verb(self._core, caller))
+
+    def _charged(self, ask: Ask, caller: Caller, work: Callable[[], T]) -> T:
+        give_back = self._gate.charge(ask, caller)
+        try:
+            return work()
+        except Exception:
+            give_back()
+            raise
 
     def close(self) -> None:
         """Let the requests at hand end, and no more in."""
         self._pool.shutdown(wait=True)
-
-    async def _in_a_thread(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._pool, partial(work, *args, **kwargs))
-
-    def _admitted(self, ask: Ask) -> Caller:
-        caller = self._gate.admit(ask)
-        if ask.space is not None and not caller.opens(ask.space):
-            raise Forbidden(f"this key does not open the space {ask.space!r}")
-        if not caller.may(ask.role):
-            raise Forbidden(f"this key may {caller.role}; this needs a key that may {ask.role}")
-        return caller
 
     def _book(self, space: str) -> Book:
         # A book finds its space's number once; making one for each request would look it up each time.

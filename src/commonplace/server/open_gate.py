@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from commonplace.server.callers import Ask, Caller
 from commonplace.server.visits import Extra
@@ -22,5 +22,10 @@ class OpenGate:
         """Nothing is charged."""
         return ()
 
-    def charge(self, ask: Ask, caller: Caller) -> None:
+    def charge(self, ask: Ask, caller: Caller) -> Callable[[], None]:
         """Nothing is charged."""
+        return nothing
+
+
+def nothing() -> None:
+    """Give back what was not charged."""

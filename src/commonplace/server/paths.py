@@ -9,11 +9,12 @@ from pydantic import AfterValidator
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 
-def _decoded(name: str) -> str:
+def decoded(name: str) -> str:
+    """A part of a path as it was meant."""
     return unquote(name, errors="surrogateescape")
 
 
-Name = Annotated[str, AfterValidator(_decoded)]
+Name = Annotated[str, AfterValidator(decoded)]
 """A part of a path, decoded: `a%2Fb` is the name a/b. What is no valid text is refused by the verb."""
 
 

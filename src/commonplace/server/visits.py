@@ -30,8 +30,10 @@ class Extra(Protocol):
 class Visit:
     """One request on its way through the store."""
 
-    def __init__(self, extras: Sequence[Extra] = ()) -> None:
+    def __init__(self, extras: Sequence[Extra] = (), *, repeated: bool = False) -> None:
         self._extras = extras
+        self.repeated = repeated
+        """Whether the request was carried out before, under its name."""
         self.wrote = False
         """Whether the extras took effect."""
 
@@ -63,6 +65,12 @@ def visiting(visit: Visit) -> Iterator[Visit]:
         yield visit
     finally:
         _VISIT.reset(token)
+
+
+def repeated() -> bool:
+    """Whether the request at hand was carried out before: its first write will give what it gave then."""
+    visit = _VISIT.get()
+    return visit is not None and visit.repeated
 
 
 class VisitedStore:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import secrets
 import time
 from collections.abc import Callable
@@ -10,8 +11,10 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from prometheus_client import Counter, Histogram
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from commonplace.server.asking import secret
 from commonplace.server.logs import ACCESS
 
 _log = logging.getLogger(ACCESS)
@@ -25,6 +28,8 @@ SECONDS = Histogram(
 )
 _QUIET = frozenset(("health.live", "health.ready", "health.metrics"))
 """Asked every few seconds by machines: counted, not logged."""
+
+_KEY = re.compile(r"cp_([0-9a-zA-Z]{12})_")
 
 Tracing = Callable[[Scope], AbstractContextManager[Any]]
 
@@ -71,9 +76,15 @@ class Watched:
             "route": where,
             "status": status,
             "ms": round(seconds * 1000, 2),
-            "key": scope.get("caller"),
+            "key": _public(scope),
         }
         _log.info("request", extra={"fields": fields})
+
+
+def _public(scope: Scope) -> str | None:
+    """The public part of the key that came along, whether or not it is one of ours."""
+    found = _KEY.match(secret(Request(scope)) or "")
+    return found[1] if found else None
 
 
 def route(scope: Scope) -> str:

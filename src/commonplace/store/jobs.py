@@ -61,7 +61,7 @@ def add(
     number, written = tx.take(space, 1), json.dumps(payload, ensure_ascii=False)
     now = times.now()
     params: Params = {"space": space, "number": number, "kind": kind, "now": now, "payload": written}
-    tx.run(_INSERT, {**params, "due": now + int(wait * 1e6), "claim": gathers})
+    tx.run(_INSERT, {**params, "due": _due(now, wait), "claim": gathers})
     return number
 
 
@@ -74,8 +74,13 @@ def gathering(tx: Tx, space: int, gathers: str) -> Job | None:
 def put_into(tx: Tx, space: int, number: int, payload: Mapping[str, Json], *, wait: float) -> None:
     """Give a job that gathers another load, and wait on; with nothing to wait for, it gathers no more."""
     written = json.dumps(payload, ensure_ascii=False)
-    due = times.now() + int(wait * 1e6)
+    due = _due(times.now(), wait)
     tx.run(_PUT_INTO, {"space": space, "number": number, "payload": written, "due": due})
+
+
+def _due(now: int, wait: float) -> int:
+    """So many seconds from now, at most at the end of all times."""
+    return int(min(now + wait * 1e6, times.LAST))
 
 
 def hurry(tx: Tx, space: int) -> None:

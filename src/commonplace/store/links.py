@@ -13,8 +13,12 @@ _COLUMNS = "id, relation, other, at, reason, detail"
 _NAMES = tuple(name.strip() for name in _COLUMNS.split(","))
 _INSERT = f"""INSERT INTO link (space, {_COLUMNS}) VALUES (:space, {", ".join(":" + name for name in _NAMES)})
     ON CONFLICT DO NOTHING"""
-_OF = f"SELECT {_COLUMNS} FROM link WHERE space = :space AND {{column}} = :id ORDER BY at, id, relation, other"
+_OF = f"SELECT {_COLUMNS} FROM link WHERE space = :space AND {{condition}} ORDER BY at, id, relation, other"
+# A session may be called as a memory is: what was said in it has nothing to do with that one.
+_TO = "{column} AND relation <> 'said in'"
 _ONE = f"SELECT {_COLUMNS} FROM link WHERE space = :space AND id = :id AND relation = :relation AND other = :other"
+_STATED_AGAIN = f"""SELECT {_COLUMNS} FROM link l WHERE l.space = :space AND l.relation = 'repeats'
+    AND NOT EXISTS (SELECT 1 FROM memory m WHERE m.space = :space AND m.id = l.other) ORDER BY at, id, other"""
 _DELETE = "DELETE FROM link WHERE space = :space AND id = :id AND relation = :relation AND other = :other"
 # A memory stays while one of the messages that it was learned from does.
 _DERIVED = """SELECT DISTINCT l.id FROM link l WHERE l.space = :space AND l.relation = 'learned from'
@@ -29,7 +33,8 @@ def put(tx: Tx, space: int, links: Iterable[Link]) -> None:
 
 def of(tx: Tx, space: int, id: str) -> list[Link]:
     """The links that lead from a memory, then those that lead to it."""
-    rows = [row for column in ("id", "other") for row in tx.run(_OF.format(column=column), {"space": space, "id": id})]
+    conditions = ("id = :id", _TO.format(column="other = :id"))
+    rows = [row for each in conditions for row in tx.run(_OF.format(condition=each), {"space": space, "id": id})]
     return [decode(row) for row in dict.fromkeys(rows)]
 
 
@@ -42,6 +47,12 @@ def remove(tx: Tx, space: int, link: Link) -> None:
     tx.run(_DELETE, {"space": space, "id": link.id, "relation": link.relation, "other": link.other})
 
 
+def change(tx: Tx, space: int, link: Link) -> None:
+    """Give a link that is there another detail."""
+    remove(tx, space, link)
+    put(tx, space, [link])
+
+
 def to(tx: Tx, space: int, ids: Sequence[str], relation: str) -> list[Link]:
     """The links of one relation that lead to these memories."""
     return _some(tx, space, ids, relation, "other")
@@ -50,6 +61,11 @@ def to(tx: Tx, space: int, ids: Sequence[str], relation: str) -> list[Link]:
 def leading(tx: Tx, space: int, ids: Sequence[str], relation: str) -> list[Link]:
     """The links of one relation that lead from these memories."""
     return _some(tx, space, ids, relation, "id")
+
+
+def stated_again(tx: Tx, space: int) -> list[Link]:
+    """The repetitions that were stated outright: no message holds what they said."""
+    return [decode(row) for row in tx.run(_STATED_AGAIN, {"space": space})]
 
 
 def derived(tx: Tx, space: int, ids: Sequence[str]) -> list[str]:
@@ -62,8 +78,9 @@ def derived(tx: Tx, space: int, ids: Sequence[str]) -> list[str]:
 def forget(tx: Tx, space: int, ids: Sequence[str]) -> None:
     """Remove every link that leads to or from these memories."""
     wanted: Params = {"space": space, "ids": json.dumps(list(ids))}
-    for column in ("id", "other"):
-        tx.run(f"DELETE FROM link WHERE space = :space AND {tx.dialect.among(column, ':ids', 'text')}", wanted)
+    ours, to_ours = (tx.dialect.among(column, ":ids", "text") for column in ("id", "other"))
+    for condition in (ours, _TO.format(column=to_ours)):
+        tx.run(f"DELETE FROM link WHERE space = :space AND {condition}", wanted)
 
 
 def everything(tx: Tx, space: int) -> list[Row]:

@@ -16,7 +16,7 @@ from commonplace.errors import Conflict, NotFound
 from commonplace.recall.types import Ints
 from commonplace.store import links, trace
 from commonplace.store.base import Indexed, Params, Row, Tx, Where, ensure_generation
-from commonplace.values import NOBODY, Action, Content, Kind, Link, Memory, Origin, Revision, Scope
+from commonplace.values import NOBODY, Action, Content, Json, Kind, Link, Memory, Origin, Revision, Scope
 
 COLUMNS = (
     "seq, id, version, action, reason, kind, form, mime, importance, scope_user, scope_agent, scope_session,"
@@ -33,8 +33,6 @@ _CURRENT = f"SELECT {COLUMNS} FROM memory WHERE space = :space AND id = :id AND 
 _STANDING = f"SELECT {COLUMNS} FROM memory WHERE space = :space AND ended_at IS NULL AND valid_to IS NULL"
 _VERSION = f"SELECT {COLUMNS} FROM memory WHERE space = :space AND id = :id AND version = :version"
 _HISTORY = f"SELECT {COLUMNS} FROM memory WHERE space = :space AND id = :id ORDER BY version"
-_CLOSING = """SELECT action FROM memory WHERE space = :space AND id = :id AND action IN ('quarantined', 'withdrawn')
-    ORDER BY version DESC LIMIT 1"""
 _LATEST = "SELECT max(version) FROM memory WHERE space = :space AND id = :id"
 _END = "UPDATE memory SET ended_at = :now WHERE seq = :seq AND space = :space"
 _GATE = """SELECT (SELECT value FROM book WHERE name = 'generation'), EXISTS
@@ -173,6 +171,11 @@ def version(tx: Tx, space: int, id: str, number: int, *, now: int) -> Row:
     return rows[0]
 
 
+def versions(tx: Tx, space: int, id: str, numbers: Sequence[int]) -> list[Row]:
+    """Those of these versions of a memory that are there."""
+    return [row for each in numbers for row in tx.run(_VERSION, {"space": space, "id": id, "version": each})]
+
+
 def history(tx: Tx, space: int, id: str, *, now: int) -> list[Row]:
     """Every version of a memory, oldest first."""
     current(tx, space, id, now=now)
@@ -195,6 +198,15 @@ def standing_since(tx: Tx, space: int, seq: int, *, now: int) -> list[Row]:
     """The memories, messages apart, that were written after a sequence number and that recall would see."""
     rows = tx.run(f"{_STANDING} AND seq > :seq AND kind <> 'message' ORDER BY seq", {"space": space, "seq": seq})
     return [row for row in rows if not _expired(row, now)]
+
+
+def vectors(tx: Tx, space: int, seqs: Sequence[int]) -> dict[int, bytes | None]:
+    """The vectors of versions, by sequence number."""
+    among = tx.dialect.among("seq", ":seqs", "integer")
+    rows = tx.run(
+        f"SELECT seq, vector FROM trace WHERE space = :space AND {among}", {"space": space, "seqs": json.dumps(seqs)}
+    )
+    return {int(seq): vector for seq, vector in rows}
 
 
 def page(tx: Tx, where: Where, *, newest: bool, limit: int, after: tuple[int, str] | None) -> list[Row]:
@@ -381,6 +393,11 @@ def source_of(row: Row) -> str | None:
     return source
 
 
+def metadata_of(row: Row) -> Mapping[str, Json]:
+    found: Mapping[str, Json] = json.loads(row[22]) if row[22] != "{}" else {}
+    return found
+
+
 def kind_of(row: Row) -> Kind:
     kind: Kind = row[5]
     return kind
@@ -524,14 +541,35 @@ def shut(tx: Tx, space: int, id: str, *, action: Action, reason: str, now: int) 
     return revise(tx, space, old, closed, action=action, now=now)
 
 
-def closing(tx: Tx, space: int, row: Row) -> Action | None:
-    """How a memory was closed, whatever was done to it since; None if it stands."""
-    memory = decode(row)
-    if memory.valid_to is None or memory.superseded_by is not None:
-        return None if memory.valid_to is None else "superseded"
-    found: list[Row] = tx.run(_CLOSING, {"space": space, "id": memory.id})
-    action: Action | None = found[0][0] if found else None
-    return action
+def confine(tx: Tx, space: int, id: str, *, reason: str, now: int) -> bool:
+    """Put a memory in quarantine, one that is closed already as well; False if it is not there."""
+    rows = currents(tx, space, [id])
+    for old in rows:
+        ended = decode(old).valid_to
+        end = now if ended is None else times.to_micros(ended)
+        closed = replace(record_of(tx, space, old), valid_to=end, superseded_by=None, reason=reason, supersedes=())
+        revise(tx, space, old, closed, action="quarantined", now=now)
+    return bool(rows)
+
+
+def reopen(tx: Tx, space: int, id: str, *, reason: str, now: int) -> None:
+    """Let a closed memory stand again, whatever closed it."""
+    for old in currents(tx, space, [id]):
+        opened = replace(record_of(tx, space, old), valid_to=None, superseded_by=None, reason=reason, supersedes=())
+        revise(tx, space, old, opened, action="reopened", now=now)
+
+
+def quarantined(tx: Tx, space: int, ids: Sequence[str]) -> set[str]:
+    """Those of these memories that are in quarantine, whatever else was done to them since."""
+    if not ids:
+        return set()
+    rows = tx.run(
+        f"SELECT id, action FROM memory WHERE space = :space AND {tx.dialect.among('id', ':ids', 'text')}"
+        " AND action IN ('quarantined', 'reopened') ORDER BY id, version",
+        {"space": space, "ids": json.dumps(list(ids))},
+    )
+    last: dict[str, str] = {row[0]: row[1] for row in rows}
+    return {id for id, action in last.items() if action == "quarantined"}
 
 
 def _content(form: str, text: str, content: Any) -> Content:

@@ -10,9 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 
+from commonplace.errors import BookTooNew
 from commonplace.store.base import Tx
 
 VERSION = 1
+OLDEST = 1
+"""The oldest version whose programs can go on with a book of this one: those that an upgrade finds running. It rises
+only with a change that they could not live with; a new table or column is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +102,18 @@ _TABLES = (
         attempts {integer} NOT NULL, due_at {integer} NOT NULL, created_at {integer} NOT NULL, claim {text},
         error {text}, payload {text} NOT NULL, PRIMARY KEY (space, number)){divided}""",
     "CREATE INDEX job_due ON job (state, due_at)",
+    # What was done under a request's own name; `result` is NULL where it is not kept.
+    """CREATE TABLE request (space {space} NOT NULL, name {text} NOT NULL, digest {text} NOT NULL,
+        at {integer} NOT NULL, result {text}, PRIMARY KEY (space, name)){divided}""",
+    "CREATE INDEX request_time ON request (space, at)",
+    # Who may do what. Keys belong to the book, not to a space: one may open several. Of a secret, its digest.
+    """CREATE TABLE api_key (id {text} PRIMARY KEY, secret {text} NOT NULL, old_secret {text}, old_until {integer},
+        role {text} NOT NULL, spaces {text} NOT NULL, home {text} NOT NULL, label {text} NOT NULL, plan {text} NOT NULL,
+        limits {text} NOT NULL, created_at {integer} NOT NULL, expires_at {integer}, used_at {integer},
+        revoked_at {integer}){clustered}""",
+    # What each key has used of each limit; `place` is the digest of a namespace's name, or nothing.
+    """CREATE TABLE meter (key {text} NOT NULL, name {text} NOT NULL, place {text} NOT NULL, period {integer} NOT NULL,
+        used {integer} NOT NULL, PRIMARY KEY (key, name, place)){clustered}""",
 )
 
 _SQLITE_TABLES = (
@@ -131,4 +147,15 @@ def migrate(tx: Tx, types: Types, *, current: int) -> int:
     """Bring a store from version `current` to VERSION inside the caller's transaction."""
     for version in range(current + 1, VERSION + 1):
         MIGRATIONS[version](tx, types)
+    tx.run(
+        "INSERT INTO book (name, value) VALUES ('oldest', :oldest)"
+        " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        {"oldest": str(OLDEST)},
+    )
     return VERSION
+
+
+def ensure_known(version: int, oldest: int | None, where: str) -> None:
+    """Refuse a book that a newer commonplace wrote, unless it says that this one can go on with it."""
+    if version > VERSION and (oldest is None or oldest > VERSION):
+        raise BookTooNew(f"{where} has schema {version}, this commonplace knows up to {VERSION}: upgrade it")

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 import apsw
 
-from commonplace.errors import BookTooNew, CommonplaceError, InvalidInput, StoreClosed, StoreError
+from commonplace.errors import CommonplaceError, InvalidInput, StoreClosed, StoreError
 from commonplace.recall.types import Ints, Probe
 from commonplace.settings import Settings
 from commonplace.store import memories, schema, verify
@@ -304,16 +304,17 @@ class SqliteStore:
     # -- schema ----------------------------------------------------------------------------------
 
     def _migrate(self) -> None:
-        if self._version() == schema.VERSION:
+        if self._version() >= schema.VERSION:
             return
         raw = self._writer.raw
         try:
             raw.execute("BEGIN IMMEDIATE")
             # Read again under the lock: another process may have done the work meanwhile.
             current = self._version()
-            schema.migrate(self._writer, schema.SQLITE, current=current)
-            raw.pragma("application_id", APPLICATION)
-            raw.pragma("user_version", schema.VERSION)
+            if current < schema.VERSION:
+                schema.migrate(self._writer, schema.SQLITE, current=current)
+                raw.pragma("application_id", APPLICATION)
+                raw.pragma("user_version", schema.VERSION)
             raw.execute("COMMIT")
         except BaseException:
             if raw.in_transaction:
@@ -327,7 +328,6 @@ class SqliteStore:
             return 0
         version = int(raw.pragma("user_version"))
         if version > schema.VERSION:
-            raise BookTooNew(
-                f"{self.path} has schema {version}, this commonplace knows up to {schema.VERSION}: upgrade it"
-            )
+            rows = self._writer.run("SELECT value FROM book WHERE name = 'oldest'")
+            schema.ensure_known(version, int(rows[0][0]) if rows else None, str(self.path))
         return version

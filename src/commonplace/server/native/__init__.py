@@ -2,7 +2,20 @@
 
 from fastapi import APIRouter
 
-from commonplace.server.native import recalling
+from commonplace.server.native import (
+    canvases,
+    care,
+    kv,
+    learning,
+    listing,
+    memories,
+    recalling,
+    streams,
+    transcripts,
+)
+from commonplace.server.native.answering import PROBLEMS
 
-router = APIRouter(prefix="/v1/spaces/{space}")
-router.include_router(recalling.router)
+router = APIRouter(prefix="/v1/spaces/{space}", responses=PROBLEMS)
+# Listing comes before memories: `/memories/list` is no id.
+for each in (recalling, listing, memories, learning, kv, canvases, transcripts, care, streams):
+    router.include_router(each.router)

@@ -7,7 +7,9 @@ from functools import partial
 from commonplace.store.base import Tx
 from commonplace.store.schema import Types
 
-DIVIDED = ("memory", "tag", "feedback", "entry", "file", "message", "link", "job", "trace", "posting", "reembedded")
+DIVIDED = (
+    "memory", "tag", "feedback", "entry", "file", "message", "link", "job", "request", "trace", "posting", "reembedded",
+)  # fmt: skip
 """Tables that are divided by space, each space whole in one part."""
 
 EVERY_SPACE = -1

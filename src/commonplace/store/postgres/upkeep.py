@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import psycopg
 
-from commonplace.errors import BookTooNew, InvalidInput, NotABook, StoreError, StoreUnavailable
+from commonplace.errors import InvalidInput, NotABook, StoreError, StoreUnavailable
 from commonplace.settings import Settings
 from commonplace.store import schema, verify
 from commonplace.store.base import Store, Tx
@@ -64,7 +64,7 @@ def prepare(address: Address, settings: Settings) -> Prepared:
         encoding = connection.info.parameter_status("server_encoding")
         if encoding != "UTF8":
             raise StoreUnavailable(f"{address.shown} keeps texts as {encoding}: make a database with ENCODING 'UTF8'")
-        if _version(connection, address) != schema.VERSION:
+        if _version(connection, address) < schema.VERSION:
             _migrate(connection, address)
         types = vector_types(connection, address.shown)
         ((pgvector,),) = connection.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'").fetchall()
@@ -100,15 +100,14 @@ def _version(connection: Link, address: Address) -> int:
         if found:
             raise NotABook(f"schema {address.schema} of {address.shown} holds tables of another program")
         return 0
-    rows = connection.execute(f"SELECT value FROM {address.quoted}.book WHERE name = 'schema'").fetchall()
-    if not rows:
+    rows = connection.execute(
+        f"SELECT name, value FROM {address.quoted}.book WHERE name IN ('schema', 'oldest')"
+    ).fetchall()
+    written = {name: int(value) for name, value in rows}
+    if "schema" not in written:
         raise NotABook(f"table book in schema {address.schema} of {address.shown} is another program's")
-    version = int(rows[0][0])
-    if version > schema.VERSION:
-        raise BookTooNew(
-            f"{address.shown} has schema {version}, this commonplace knows up to {schema.VERSION}: upgrade it"
-        )
-    return version
+    schema.ensure_known(written["schema"], written.get("oldest"), address.shown)
+    return written["schema"]
 
 
 def _migrate(connection: Link, address: Address) -> None:
@@ -117,7 +116,7 @@ def _migrate(connection: Link, address: Address) -> None:
         connection.execute("SELECT pg_advisory_xact_lock($1)", [key])
         # Read again under the lock: another process may have done the work meanwhile.
         current = _version(connection, address)
-        if current == schema.VERSION:
+        if current >= schema.VERSION:
             return
         if not current:
             _ensure_extension(connection, address)

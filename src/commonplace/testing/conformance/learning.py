@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import time
 from datetime import datetime, timedelta, timezone
 
 import pytest
 
 from commonplace.book import Book
-from commonplace.errors import NotFound
+from commonplace.errors import InvalidInput, NotFound
 from commonplace.testing.conformance.harness import Harness, Shelf
 from commonplace.values import Draft, Kind, Learned, Link, Memory, Scope
 
@@ -34,6 +36,20 @@ def one(learned: Learned) -> Memory:
     return memory
 
 
+def _confirmed(book: Book) -> int:
+    """How often anything was counted as said again."""
+    return sum(int(str(each["confirmed"])) for each in book.export() if each["type"] == "feedback")
+
+
+def _finish(book: Book) -> None:
+    """Do what waits, or let the book's own thread do it."""
+    deadline = time.monotonic() + 20
+    while book.jobs() and time.monotonic() < deadline:
+        book.work()
+        time.sleep(0.01)
+    assert book.jobs() == []
+
+
 class LearningConformance(Harness):
     """`learn` and its jobs, `links`, `undo`, `quarantine`, `release`, `prune`, `remember(reconcile=True)`."""
 
@@ -48,6 +64,13 @@ class LearningConformance(Harness):
         message = book.get(id)
         assert (message.kind, message.source, message.scope.session) == ("message", "Sarah", "s")
         assert "FastAPI" in book.recall("FastAPI or Flask").text
+
+    def test_a_question_that_was_only_asked_is_not_known(self, book: Book) -> None:
+        question = "Which port does the staging server listen on?"
+        book.learn([said(question)], session="s", wait=True)
+        assert book.recall(question).coverage != "known"
+        book.learn([said(PORT.format(8081))], session="s", wait=True)
+        assert book.recall(question).coverage == "known"
 
     def test_a_conversation_may_be_lines_with_names(self, book: Book) -> None:
         learned = book.learn("Sarah: I prefer TypeScript.\nBob: Fine\nby me.", session="s", wait=True)
@@ -109,6 +132,26 @@ class LearningConformance(Harness):
         assert again.jobs() == []
         assert standing(again) == ["Sarah prefers TypeScript"]
 
+    def test_what_waits_to_be_learned_is_exported_and_learned_once_elsewhere(self, book: Book) -> None:
+        book.learn([said("I prefer TypeScript.")], session="s", every=9, idle=9999)
+        told = list(book.export())
+        other = book.in_space("other")
+        assert other.load(told) > 0
+        assert other.load(told) == 0
+        _finish(other)
+        assert standing(other) == ["Sarah prefers TypeScript"]
+        assert other.load(told) == 0
+        _finish(other)
+        assert _confirmed(other) == 0
+        assert book.load(told) == 0
+        assert len(book.jobs()) == 1
+
+    def test_messages_may_wait_for_ever(self, book: Book) -> None:
+        for _ in range(2):
+            book.learn([said("I prefer TypeScript.")], session="s", every=9, idle=1e14)
+        (job,) = book.jobs()
+        assert (job.state, job.due_at.year) == ("waiting", 9999)
+
     def test_a_dead_job_that_is_not_there_cannot_be_retried(self, book: Book) -> None:
         assert book.retry() == 0
         with pytest.raises(NotFound):
@@ -136,6 +179,32 @@ class LearningConformance(Harness):
         assert link in book.links(old.id)
         assert standing(book) == [PORT.format(9090)]
         assert "8081" not in book.recall("which port does the staging server listen on?").text
+
+    def test_a_change_told_in_plain_words_closes_what_held_before(self, book: Book) -> None:
+        for old, new in (
+            ("Tom owns the billing service", "Julia owns the billing service now"),
+            ("The webhook listens on port 5050", "The webhook moved, it listens on port 5151 now"),
+            ("The team uses Jenkins for CI", "Jenkins was replaced by Buildkite for CI"),
+        ):
+            before = book.remember(old, kind="fact", reconcile=True)
+            after = book.remember(new, kind="fact", reconcile=True)
+            assert book.get(before.id).superseded_by == after.id
+
+    def test_what_is_taken_back_after_all_is_the_one_decision_of_late(self, book: Book) -> None:
+        old = book.remember("We decided to use Stripe for payments", kind="decision", said_at=MAY, reconcile=True)
+        back = "Change of plan: going with Adyen after all"
+        hour, later = MAY + timedelta(hours=1), MAY + timedelta(days=9)
+        new = book.remember(back, kind="decision", said_at=hour, reconcile=True)
+        assert book.get(old.id).superseded_by == new.id
+        book.remember("We decided to use Figma for design", kind="decision", said_at=later, reconcile=True)
+        book.remember("We decided to use Redis for caching", kind="decision", said_at=later, reconcile=True)
+        book.remember("Change of plan: going with Penpot after all", kind="decision", said_at=later, reconcile=True)
+        assert len(standing(book)) == 4, "of several decisions, none is plain"
+
+    def test_one_subject_alone_is_no_link(self, book: Book) -> None:
+        book.remember("The team met with Globex on the harbour", kind="fact", reconcile=True)
+        other = book.remember("The team uses sixteen purple lanterns", kind="fact", reconcile=True)
+        assert book.links(other.id) == []
 
     def test_order_follows_what_was_said_and_not_what_arrived(self, book: Book) -> None:
         new = book.remember(PORT.format(9090), kind="fact", said_at=MAY, reconcile=True)
@@ -207,6 +276,23 @@ class LearningConformance(Harness):
         assert [link.other for link in linked(book, first, "learned from")] != [message]
         assert not [each for each in book.export() if each["type"] == "feedback" and each["confirmed"]]
 
+    def test_a_repetition_of_which_nothing_is_told_is_undone_all_the_same(self, book: Book) -> None:
+        told = book.remember(PORT.format(8081), kind="fact", id="m", reconcile=True)
+        link = {"type": "link", "id": "m", "relation": "repeats", "other": "x", "at": MAY.isoformat(), "reason": None}
+        book.load([{**link, "detail": {}}])
+        (undone,) = book.undo("m", "x")
+        assert (undone.relation, [memory.id for memory in book.list()]) == ("repeats", [told.id])
+
+    def test_undo_says_which_of_two_is_not_known(self, book: Book) -> None:
+        for id in ("one", "two"):
+            book.remember("The harbour crane is red", id=id)
+        with pytest.raises(NotFound, match="no memory with id 'nobody'"):
+            book.undo("nobody", "one")
+        with pytest.raises(NotFound, match="no memory or message with id 'nobody'"):
+            book.undo("one", "nobody")
+        with pytest.raises(NotFound, match="nothing was reconciled"):
+            book.undo("one", "two")
+
     def test_a_repetition_stands_apart_in_its_own_session(self, book: Book) -> None:
         scope = Scope(user="ada", session="s")
         first = book.remember(PORT.format(8081), kind="fact", scope=scope, reconcile=True)
@@ -249,6 +335,14 @@ class LearningConformance(Harness):
         assert list(book.list(superseded=True)) == []
         assert {record["type"] for record in book.export()} == {"header"}
 
+    def test_a_session_may_be_called_as_a_memory_is(self, book: Book) -> None:
+        book.learn([said("I prefer TypeScript.")], session="standup", wait=True)
+        book.remember("We meet at nine", id="standup")
+        assert book.links("standup") == []
+        book.forget("standup")
+        assert book.transcript("standup").forget() == 1
+        assert list(book.list(superseded=True)) == []
+
     def test_a_doubtful_source_is_rolled_back_and_what_it_closed_stands_again(self, book: Book) -> None:
         told = book.remember(PORT.format(8081), kind="fact", source="Sarah", reconcile=True)
         false = book.remember(PORT.format(666), kind="fact", source="scraper", reconcile=True)
@@ -258,7 +352,76 @@ class LearningConformance(Harness):
         assert book.history(false.id)[-1].reason == "poisoned"
         assert book.get(told.id).superseded_by is None
         assert book.release(filter={"source": "scraper"}) == [false.id]
+        assert standing(book) == [PORT.format(666)]
+        assert book.get(told.id).superseded_by == false.id
+
+    def test_what_is_closed_already_is_put_in_quarantine_too(self, book: Book) -> None:
+        false = book.remember("We use Flask for the web service", kind="decision", source="scraper", id="false")
+        new = book.remember("We use FastAPI for the web service", kind="decision", supersedes=["false"])
+        assert book.quarantine(filter={"source": "scraper"}, reason="forged") == [false.id]
+        assert book.history("false")[-1].action == "quarantined"
+        assert book.recall("what do we use for the web service?").avoid == ()
+        book.undo(new.id, "false")
+        assert standing(book) == [new.text]
+        assert book.release("false") == ["false"]
         assert len(standing(book)) == 2
+
+    def test_what_stands_in_place_of_a_doubtful_memory_stays_in_place(self, book: Book) -> None:
+        first, false, last = (book.remember(PORT.format(n), kind="fact", reconcile=True) for n in (1, 2, 3))
+        book.quarantine(false.id, reason="forged")
+        assert standing(book) == [last.text]
+        assert book.get(first.id).superseded_by == last.id
+        book.quarantine(last.id, reason="forged too")
+        assert standing(book) == [first.text]
+        book.release(last.id)
+        assert standing(book) == [last.text]
+        book.release(false.id)
+        assert standing(book) == [last.text]
+        book.undo(last.id, false.id)
+        assert standing(book) == [false.text, last.text]
+
+    def test_what_took_the_place_of_a_doubtful_memory_lets_go_of_it_by_undo(self, book: Book) -> None:
+        first, false, last = (book.remember(PORT.format(n), kind="fact", reconcile=True) for n in (1, 2, 3))
+        book.quarantine(false.id, reason="forged")
+        book.undo(last.id, false.id)
+        assert standing(book) == [first.text, last.text]
+
+    def test_a_repetition_in_quarantine_lends_neither_strength_nor_words(self, book: Book) -> None:
+        told = book.remember("The backup runs nightly", kind="fact", reconcile=True)
+        longer = "The backup currently runs nightly"
+        for source in ("scraper", "scraper"):
+            book.remember(longer, kind="fact", source=source, reconcile=True)
+        assert book.get(told.id).text == longer
+        book.quarantine(filter={"source": "scraper"}, reason="forged")
+        assert (book.get(told.id).text, _confirmed(book)) == (told.text, 0)
+        book.release(filter={"source": "scraper"})
+        assert (book.get(told.id).text, _confirmed(book)) == (longer, 2)
+
+    def test_what_a_doubtful_message_repeated_is_taken_back_and_stays_out_by_undo(self, book: Book) -> None:
+        first = one(book.learn([said("I prefer TypeScript.")], wait=True))
+        (again,) = book.learn([said("I prefer TypeScript.", day=3)], wait=True).messages
+        book.quarantine(again, reason="forged")
+        assert (_confirmed(book), standing(book)) == (0, ["Sarah prefers TypeScript"])
+        book.undo(first.id, again)
+        assert [memory.id for memory in book.list(kinds=["preference"])] == [first.id]
+
+    def test_what_loses_its_last_source_to_quarantine_goes_with_it(self, book: Book) -> None:
+        sources = [book.learn([said("I prefer TypeScript.", day=day)], wait=True).messages[0] for day in (0, 3)]
+        book.quarantine(sources[0], reason="forged")
+        assert standing(book) == ["Sarah prefers TypeScript"]
+        book.quarantine(sources[1], reason="forged")
+        assert standing(book) == []
+        book.release(sources[0])
+        assert standing(book) == ["Sarah prefers TypeScript"]
+
+    def test_what_a_doubtful_message_had_withdrawn_stands_again(self, book: Book) -> None:
+        book.learn([said("My cat is called Miso.")], wait=True)
+        asked = book.learn([said("Please forget what I said about my cat.")], wait=True)
+        cat = standing(book)
+        book.quarantine(list(asked.messages), reason="forged")
+        assert (len(cat), len(standing(book))) == (0, 1)
+        book.release(list(asked.messages))
+        assert standing(book) == []
 
     def test_quarantine_takes_what_was_learned_with_it(self, book: Book) -> None:
         learned = book.learn([said("I prefer TypeScript.")], wait=True)
@@ -346,6 +509,37 @@ class LearningConformance(Harness):
         book.revise("m", metadata={"note": f"password: {secret}"}, reason=f"password={secret}")
         book.transcript("s").append("x", metadata={"password": secret})
         assert secret not in repr(list(book.export()))
+
+    def test_a_secret_in_what_describes_a_memory_is_taken_out(self, book: Book) -> None:
+        secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+        book.remember({"note": {secret: 1}}, tags=[secret, "t"], source=secret, metadata={secret: 1}, id="m")
+        book.revise("m", tags=["u", secret], source=f"by {secret}")
+        book.transcript("s").append("x", name=secret, metadata={secret: {secret: 2}})
+        book.learn([{"content": "I prefer tea.", "name": secret}], session="l", tags=[secret], wait=True)
+        book.quarantine("m", reason=f"it holds {secret}")
+        assert secret not in repr(list(book.export()))
+        assert book.get("m").tags == ("u", "[redacted: github token]")
+
+    def test_a_secret_in_what_names_a_memory_is_refused(self, book: Book) -> None:
+        secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+        with pytest.raises(InvalidInput, match="looks like a secret"):
+            book.remember("x", id=secret)
+        with pytest.raises(InvalidInput, match="looks like a secret"):
+            book.remember("x", scope=Scope(user=secret))
+        with pytest.raises(InvalidInput, match="looks like a secret"):
+            book.learn("a: b", session=secret)
+        with pytest.raises(InvalidInput, match="looks like a secret"):
+            book.transcript(secret).append("x")
+        assert list(book.list()) == []
+
+    def test_what_is_taken_in_from_elsewhere_leaves_secrets_out(self, book: Book) -> None:
+        secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+        book.remember("about SECRET", metadata={"SECRET": "SECRET"}, tags=["SECRET"], source="SECRET", reason="SECRET")
+        book.transcript("s").append({"SECRET": "SECRET"}, name="SECRET")
+        told = json.loads(json.dumps(list(book.export())).replace("SECRET", secret))
+        other = book.in_space("other")
+        assert other.load(told) == 2
+        assert secret not in repr(list(other.export()))
 
     # -- letting go ------------------------------------------------------------------------------
 

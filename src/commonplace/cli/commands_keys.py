@@ -1,0 +1,167 @@
+"""keys: who may use the book through a server, for what, and how much."""
+
+from __future__ import annotations
+
+from argparse import ArgumentTypeError, Namespace
+from typing import TYPE_CHECKING
+
+from commonplace.cli import arguments, inputs, opened
+from commonplace.cli.arguments import Commands, Parser
+from commonplace.cli.output import Console, moment
+from commonplace.cli.table import Column, columns, table
+
+if TYPE_CHECKING:
+    from commonplace.keys import Key, NewKey, Usage
+
+_EXAMPLES = """\
+  commonplace keys create --role write --space team-a --label "the build agent"
+  commonplace keys create --role read --space 'agents-*' --home agents-shared --expires 30d
+  commonplace keys create --plan memstore-free --limit operations_month=5000
+  commonplace keys list
+  commonplace keys rotate 4k0c2m8x1qaz --grace 1h
+  commonplace keys revoke 4k0c2m8x1qaz
+"""
+_KEYS = (
+    Column(name="ID"),
+    Column(name="LABEL", least=10),
+    Column(name="ROLE"),
+    Column(name="SPACES", least=10),
+    Column(name="HOME", least=8),
+    Column(name="PLAN"),
+    Column(name="LIMITS", least=10),
+    Column(name="CREATED"),
+    Column(name="LAST USED"),
+    Column(name="EXPIRES"),
+    Column(name="REVOKED"),
+)
+_USAGE = (
+    Column(name="LIMIT"),
+    Column(name="USED", right=True),
+    Column(name="OF", right=True),
+    Column(name="RESETS"),
+)
+
+
+def register(commands: Commands) -> None:
+    """Add `keys` and its verbs."""
+    verbs = arguments.add_group(
+        commands, "keys", help="who may use the book through a server, for what, and how much", examples=_EXAMPLES
+    )
+    _register_create(verbs)
+    arguments.add(
+        verbs, "list", _list, help="list the keys, revoked ones too; a secret is shown only once, when it is made"
+    )
+    rotate = _id(arguments.add(verbs, "rotate", _rotate, help="give a key a new secret"))
+    rotate.add_argument(
+        "--grace",
+        type=inputs.duration,
+        metavar="TIME",
+        help="how long the old secret is good, too: 15m, 12h (not at all)",
+    )
+    _id(arguments.add(verbs, "revoke", _revoke, help="end a key for good, at once and on every server"))
+    usage = _id(arguments.add(verbs, "usage", _usage, help="show what a key has used of its limits"))
+    usage.add_argument("--namespace", metavar="NAMESPACE", help="the key-value namespace whose limits to show")
+
+
+def _register_create(verbs: Commands) -> None:
+    made = arguments.add(
+        verbs, "create", _create, help="make a key, and show it this once",
+        patterns="a space that it opens, * for any characters; may be repeated (default)",
+    )  # fmt: skip
+    made.add_argument("--role", choices=("read", "write", "admin"), default="write", help="what it allows (write)")
+    made.add_argument("--home", metavar="S", help="the space of dialects that name none (the first)")
+    made.add_argument(
+        "--expires", type=inputs.duration, metavar="TIME", help="how long it is good: 12h, 30d (for ever)"
+    )
+    made.add_argument("--plan", default="unlimited", metavar="NAME", help="its limits, by name (unlimited)")
+    made.add_argument(
+        "--limit",
+        action="append",
+        type=_limit,
+        default=[],
+        metavar="NAME=N",
+        help="a limit of its own; may be repeated",
+    )
+    made.add_argument("--label", default="", metavar="TEXT", help="what it is for")
+
+
+def _id(made: Parser) -> Parser:
+    made.add_argument("id", metavar="ID", help="the key's public id, the part after cp_")
+    return made
+
+
+def _limit(word: str) -> tuple[str, object]:
+    name, value = inputs.pair(word)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ArgumentTypeError(f"{word!r} is not NAME=NUMBER")
+    return name, value
+
+
+def _create(args: Namespace, console: Console) -> int:
+    from commonplace import keys
+
+    given = args.space or ["default"]  # a text, if it stood before the command's name
+    with opened.writable_store(args, console) as store:
+        made = keys.create(
+            store,
+            role=args.role,
+            spaces=[given] if isinstance(given, str) else given,
+            home=args.home,
+            label=args.label,
+            plan=args.plan,
+            limits=dict(args.limit),
+            expires=args.expires,
+        )
+    return _shown(made, console)
+
+
+def _shown(made: NewKey, console: Console) -> int:
+    console.result(made, made.token)
+    console.remark("keep it now: it is not shown again")
+    return 0
+
+
+def _list(args: Namespace, console: Console) -> int:
+    from commonplace import keys
+
+    with opened.store(args) as store:
+        found = keys.everything(store)
+    console.result(found, table(_KEYS, [_row(key) for key in found], limit=columns()) if found else "No keys.")
+    return 0
+
+
+def _row(key: Key) -> tuple[str, ...]:
+    limits = " ".join(f"{name}={value:g}" for name, value in key.limits.given.items())
+    times = (moment(each) for each in (key.created_at, key.used_at, key.expires_at, key.revoked_at))
+    return key.id, key.label, key.role, " ".join(key.spaces), key.home, key.plan, limits, *times
+
+
+def _rotate(args: Namespace, console: Console) -> int:
+    from commonplace import keys
+
+    with opened.store(args) as store:
+        return _shown(keys.rotate(store, args.id, grace=args.grace or 0), console)
+
+
+def _revoke(args: Namespace, console: Console) -> int:
+    from commonplace import keys
+
+    with opened.store(args) as store:
+        key = keys.revoke(store, args.id)
+    console.result(key, f"revoked {key.id}")
+    return 0
+
+
+def _usage(args: Namespace, console: Console) -> int:
+    from commonplace import keys
+
+    with opened.store(args) as store:
+        found = keys.usage(store, args.id, space=args.space, namespace=args.namespace)
+    rows = [_usage_row(each) for each in found]
+    console.result(found, table(_USAGE, rows, limit=columns()) if rows else "This key has no limits.")
+    return 0
+
+
+def _usage_row(usage: Usage) -> tuple[str, ...]:
+    used = "by namespace" if usage.used is None else f"{usage.used:,g}"
+    return usage.name, used, f"{usage.limit:,.10g}", moment(usage.resets_at)

@@ -1,0 +1,275 @@
+"""Requests over kept connections: retried where that is safe, given up in time, never done twice.
+
+A call that only reads is repeated freely. One that writes carries an Idempotency-Key of its own: the server does what
+it asks for once, and answers its repetitions with what the first one gave.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+from urllib.parse import quote, urlencode
+
+import urllib3
+from urllib3.connection import HTTPConnection
+
+from commonplace import checks
+from commonplace.__about__ import __version__
+from commonplace.errors import (
+    CommonplaceError,
+    InvalidInput,
+    InvalidText,
+    ServerFailed,
+    ServerUnavailable,
+    StoreClosed,
+)
+from commonplace.ids import new_id
+from commonplace.remote import answers
+from commonplace.remote.address import Address
+from commonplace.remote.answers import Answer
+
+T = TypeVar("T")
+Body = bytes | Iterator[bytes] | None
+
+TIMEOUT = 30.0
+"""Seconds that a call may take, its retries included."""
+PATIENCE = 3600.0
+"""The same for calls whose time depends on how much there is, such as `work` and `load`."""
+_RETRY_FOR = 10.0
+"""Seconds in which a call is tried again: enough for a server that is started anew."""
+_CONNECT = 5.0
+_FIRST_WAIT, _LONGEST_WAIT = 0.05, 2.0
+_CONNECTIONS = 32
+"""Connections that are kept; more are made when more calls run at once, and closed after."""
+_KEEP_ALIVE = ((socket.SO_KEEPALIVE, 1),)
+_PROBES = (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One call as HTTP has it, each repetition of it the same."""
+
+    method: str
+    path: str
+    """Below /v1, with its names encoded."""
+    body: Body = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    writes: bool = False
+    patient: bool = False
+
+
+def encoded(value: object) -> bytes:
+    """A request's body; refuses what JSON and UTF-8 cannot say."""
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    except UnicodeEncodeError as error:
+        raise InvalidText("the call holds a lone surrogate: it is no valid Unicode text") from error
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInput(f"the call holds what JSON cannot say: {error}") from error
+
+
+def part(name: str) -> str:
+    """A name as one part of a path, whatever it holds."""
+    encoded_name = quote(name, safe="")
+    # As they are, proxies would take them for the directory and the one above it.
+    return encoded_name.replace(".", "%2E") if encoded_name in (".", "..") else encoded_name
+
+
+def query(**given: object) -> str:
+    """The query of a path, of what is given; true and false as JSON has them."""
+    named = {name: str(each).lower() if isinstance(each, bool) else each for name, each in given.items()}
+    found = urlencode([(name, each) for name, each in named.items() if each is not None])
+    return f"?{found}" if found else ""
+
+
+def expected(if_version: int | None) -> dict[str, str]:
+    """The header that compares before it sets; 0 means that nothing stands there yet."""
+    version = checks.version(if_version)
+    if version is None:
+        return {}
+    return {"If-Match": f'"{version}"'} if version else {"If-None-Match": "*"}
+
+
+class Transport:
+    """The connections of a book to its server. Safe between threads; one process's own."""
+
+    def __init__(self, address: Address, *, timeout: float) -> None:
+        self.shown = address.shown
+        self._prefix = f"{address.prefix}/v1"
+        self._timeout = timeout
+        self._pid = os.getpid()
+        self._closed = threading.Event()
+        self._headers = {"Accept-Encoding": "gzip", "User-Agent": f"commonplace/{__version__}"}
+        if address.authorization is not None:
+            self._headers["Authorization"] = address.authorization
+        kind = urllib3.HTTPSConnectionPool if address.scheme == "https" else urllib3.HTTPConnectionPool
+        self._pool = kind(
+            address.host, address.port, maxsize=_CONNECTIONS, retries=False, socket_options=_socket_options()
+        )
+
+    def call(self, request: Request, read: Callable[[Any], T]) -> T:
+        """Make a call and read the JSON that it is answered with."""
+        answer = self.ask(request)
+        told = answers.value(answer, self.shown)
+        try:
+            return read(told)
+        except (KeyError, TypeError, ValueError, AttributeError, InvalidInput) as error:
+            raise ServerFailed(
+                f"{self.shown} answered {request.method} with something that this commonplace cannot read:"
+                " is the server another version?"
+            ) from error
+
+    def ask(self, request: Request) -> Answer:
+        """Make a call, and again while that may help; whatever is no success is raised."""
+        with self._tried(request, preload=True) as response:
+            return _answer(response)
+
+    @contextmanager
+    def stream(self, request: Request) -> Iterator[Iterator[bytes]]:
+        """Make a call whose answer is read while it comes."""
+        with self._tried(request, preload=False) as response:
+            try:
+                yield self._pieces(response)
+            finally:
+                # What was not read to its end cannot be used again.
+                response.close()
+
+    def ensure_open(self) -> None:
+        """Refuse to go on with a book that was closed, or that belongs to another process."""
+        if os.getpid() != self._pid:
+            raise StoreClosed(f"{self.shown} was opened before a fork; open it again in the child process")
+        if self._closed.is_set():
+            raise StoreClosed(f"the book at {self.shown} was closed")
+
+    def close(self) -> None:
+        """Give the connections up; calls that wait for a next try end."""
+        # In a forked child the connections are not its own to touch.
+        if os.getpid() == self._pid and not self._closed.is_set():
+            self._closed.set()
+            self._pool.close()
+
+    @contextmanager
+    def _tried(self, request: Request, *, preload: bool) -> Iterator[urllib3.BaseHTTPResponse]:
+        begun = time.monotonic()
+        ends = begun + (max(PATIENCE, self._timeout) if request.patient else self._timeout)
+        # A try that has hardly any time left would only hide what went wrong before it.
+        last = min(ends - min(1.0, self._timeout / 4), begun + _RETRY_FOR)
+        headers = {**self._headers, **request.headers}
+        if isinstance(request.body, bytes):
+            headers["Content-Type"] = "application/json"
+        if request.writes:
+            headers["Idempotency-Key"] = new_id()
+        for attempt in range(1_000_000):
+            self.ensure_open()
+            wait = _backoff(attempt)
+            try:
+                response = self._send(request, headers, ends, preload)
+            except _Away as away:
+                failed: CommonplaceError = away.error
+                failed.__cause__, again = away.__cause__, away.again
+            else:
+                if 200 <= response.status < 300:
+                    yield response
+                    return
+                answer = _answer(response)
+                failed = answers.failure(answer, self.shown)
+                wait = max(wait, answers.retry_after(answer, failed))
+                again = failed.retryable
+            again = again and isinstance(request.body, bytes | None)
+            if not again or time.monotonic() + wait > last:
+                raise failed
+            self._closed.wait(wait)
+
+    def _send(
+        self, request: Request, headers: Mapping[str, str], ends: float, preload: bool
+    ) -> urllib3.BaseHTTPResponse:
+        left = max(0.001, ends - time.monotonic())
+        try:
+            response = self._pool.urlopen(
+                request.method,
+                self._prefix + request.path,
+                body=request.body,
+                headers=headers,
+                redirect=False,
+                timeout=urllib3.Timeout(connect=min(_CONNECT, left), read=left),
+                chunked=isinstance(request.body, Iterator),
+                preload_content=preload,
+            )
+            if not 200 <= response.status < 300:
+                response.data  # noqa: B018  # an error is read here, where a broken connection is understood
+            return response
+        except urllib3.exceptions.HTTPError as error:
+            self.ensure_open()
+            raise _Away(self.told(error, writes=request.writes), again=_may_pass(error)) from error
+
+    def told(self, error: Exception, *, writes: bool = False) -> ServerUnavailable:
+        """What went wrong between here and the server, in words."""
+        if isinstance(error, urllib3.exceptions.NameResolutionError):
+            return ServerUnavailable(f"{self.shown} cannot be reached: its name is not known")
+        if isinstance(error, urllib3.exceptions.ConnectTimeoutError):
+            return ServerUnavailable(f"{self.shown} cannot be reached: nobody answers")
+        if isinstance(error, urllib3.exceptions.NewConnectionError):
+            return ServerUnavailable(f"{self.shown} cannot be reached: {_reason(error)}; is the server running?")
+        if isinstance(error, urllib3.exceptions.SSLError):
+            return ServerUnavailable(f"there is no safe connection to {self.shown}: {_reason(error)}")
+        open_end = "; what was asked for may have been done: look before asking again" if writes else ""
+        if isinstance(error, urllib3.exceptions.ReadTimeoutError):
+            return ServerUnavailable(f"{self.shown} gave no answer in time{open_end}")
+        return ServerUnavailable(f"the connection to {self.shown} broke ({_reason(error)}){open_end}")
+
+    def _pieces(self, response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
+        try:
+            yield from response.stream(65536, decode_content=True)
+        except urllib3.exceptions.HTTPError as error:
+            raise self.told(error) from error
+
+
+class _Away(Exception):
+    """No answer; whether another try may get one."""
+
+    def __init__(self, error: ServerUnavailable, *, again: bool) -> None:
+        super().__init__(error)
+        self.error = error
+        self.again = again
+
+
+def _may_pass(error: urllib3.exceptions.HTTPError) -> bool:
+    """Whether a failure may be over in a moment: a wrong name or certificate is not."""
+    if isinstance(error, urllib3.exceptions.NameResolutionError):
+        cause = error.__cause__
+        return isinstance(cause, socket.gaierror) and cause.errno == socket.EAI_AGAIN
+    return not isinstance(error, urllib3.exceptions.SSLError)
+
+
+def _answer(response: urllib3.BaseHTTPResponse) -> Answer:
+    return Answer(status=response.status, headers=response.headers, body=response.data)
+
+
+def _backoff(attempt: int) -> float:
+    """Twice as long each time, and never the same as anybody else's."""
+    longest: float = min(_LONGEST_WAIT, _FIRST_WAIT * 2.0 ** min(attempt, 20))
+    return longest * random.uniform(0.5, 1.0)
+
+
+def _reason(error: Exception) -> str:
+    """The words of the innermost cause, which say most."""
+    found: BaseException = error
+    while (below := found.__cause__ or found.__context__) is not None:
+        found = below
+    words = found.strerror if isinstance(found, OSError) and found.strerror else str(found)
+    return " ".join(str(words).split())[:200] or type(found).__name__
+
+
+def _socket_options() -> list[tuple[int, int, int]]:
+    """A server that has vanished without a word is noticed, also while a long call waits."""
+    probes = [(socket.IPPROTO_TCP, getattr(socket, name), n) for name, n in _PROBES if hasattr(socket, name)]
+    kept = [(socket.SOL_SOCKET, option, n) for option, n in _KEEP_ALIVE]
+    return [*HTTPConnection.default_socket_options, *kept, *probes]

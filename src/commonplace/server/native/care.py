@@ -1,0 +1,34 @@
+"""How a space is, over HTTP."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+
+from commonplace.server.asking import READ
+from commonplace.server.callers import Ask
+from commonplace.server.native import answers
+from commonplace.server.native.answering import Route, answered
+
+router = APIRouter(tags=["care"], route_class=Route)
+Reading = Annotated[Ask, Depends(READ)]
+
+
+@router.get("/stats", response_model=answers.Stats, operation_id="stats")
+async def stats(request: Request, ask: Reading) -> Response:
+    """How much the space holds, and with what."""
+    return await answered(request, ask, lambda book: book.stats())
+
+
+@router.get("/check", response_model=answers.Check, operation_id="check")
+async def check(
+    request: Request,
+    ask: Reading,
+    deep: Annotated[bool, Query(description="Compare every index with the rows; needs a key that may admin.")] = False,
+) -> Response:
+    """Verify the store and that recall works."""
+    if deep:
+        ask = replace(ask, role="admin")
+    return await answered(request, ask, lambda book: book.check(deep=deep))

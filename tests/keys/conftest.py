@@ -1,0 +1,47 @@
+"""Books of both engines, and the processes that share them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import postgres
+from keys_harness import Crew
+
+from commonplace.core import Core
+from commonplace.opening import open_core
+from commonplace.server.visits import VisitedStore
+from commonplace.testing import HashEmbedder
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def where(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The place of an empty book, of each engine."""
+    if request.param == "sqlite":
+        yield str(tmp_path / "book.db")
+        return
+    # A role that row-level security binds.
+    yield postgres.ORDINARY.url(tmp_path)
+    postgres.ORDINARY.release()
+
+
+@pytest.fixture
+def core(where: str) -> Iterator[Core]:
+    """The book, open as a server has it."""
+    opened = open_core(where, embedder=HashEmbedder())
+    opened.store = VisitedStore(opened.store)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="session")
+def crew() -> Iterator[Crew]:
+    """Four processes that do as they are told."""
+    hired = Crew(4)
+    yield hired
+    hired.close()

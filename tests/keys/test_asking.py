@@ -1,0 +1,26 @@
+"""The namespace that a path names is the one that limits count for, whatever characters it holds."""
+
+from __future__ import annotations
+
+import pytest
+from fastapi import Depends, FastAPI
+from keys_serving import served
+
+from commonplace.server.asking import WRITE
+from commonplace.server.callers import Ask
+from commonplace.server.paths import Name, RawPath
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"), [("a%2Fb", "a/b"), ("a%20b", "a b"), ("%C3%BC", "ü"), ("plain", "plain")]
+)
+def test_the_namespace_is_decoded_as_the_route_has_it(path: str, expected: str) -> None:
+    app = FastAPI()
+    app.add_middleware(RawPath)
+
+    @app.put("/v1/spaces/{space}/kv/{namespace}")
+    def put(namespace: Name, ask: Ask = Depends(WRITE)) -> list[str | None]:  # noqa: B008  # how FastAPI has it
+        return [namespace, ask.namespace]
+
+    with served(app) as client:
+        assert client.put(f"/v1/spaces/default/kv/{path}").json() == [expected, expected]

@@ -1,0 +1,20 @@
+"""A book behind a server keeps every promise of a Book, over real HTTP."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import commonplace
+from commonplace.testing import BookConformance
+from tests.remote.serving import Shelves
+
+
+class TestRemote(BookConformance):
+    @pytest.fixture(autouse=True)
+    def _served(self, shelves: Shelves) -> None:
+        self._shelves = shelves
+
+    def open(self, place: Path) -> commonplace.Book:
+        return commonplace.open(self._shelves.url(place))

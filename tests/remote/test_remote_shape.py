@@ -1,0 +1,188 @@
+"""RemoteBook is a Book: every verb of it and of its companions with the same signature, none left to the local one."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import commonplace
+from commonplace import errors
+from commonplace.book import Book
+from commonplace.canvas import Canvas
+from commonplace.kv import KeyValue
+from commonplace.remote import address, answers
+from commonplace.remote.book import RemoteBook
+from commonplace.remote.canvas import RemoteCanvas
+from commonplace.remote.kv import RemoteKeyValue
+from commonplace.remote.transcript import RemoteTranscript
+from commonplace.remote.transport import part, query
+from commonplace.settings import Settings
+from commonplace.transcript import Transcript
+
+PAIRS: list[tuple[type, type]] = [
+    (Book, RemoteBook),
+    (KeyValue, RemoteKeyValue),
+    (Canvas, RemoteCanvas),
+    (Transcript, RemoteTranscript),
+]
+
+
+def verbs(kind: type) -> list[str]:
+    return [name for name in vars(kind) if not name.startswith("_")]
+
+
+@pytest.mark.parametrize(("local", "remote"), PAIRS, ids=lambda kind: kind.__name__)
+def test_every_verb_is_there_with_the_same_signature(local: type, remote: type) -> None:
+    assert issubclass(remote, local)
+    assert verbs(remote) == verbs(local)
+    for name in verbs(local):
+        here, there = getattr(local, name), getattr(remote, name)
+        assert here is not there, name
+        if callable(here):
+            assert inspect.signature(here).parameters == inspect.signature(there).parameters, name
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("http://localhost:8420", "http://localhost:8420"),
+        ("http://localhost:80/", "http://localhost"),
+        ("https://memory.example", "https://memory.example"),
+        ("https://memory.example:8443/team/a/", "https://memory.example:8443/team/a"),
+        ("http://[::1]:8420", "http://[::1]:8420"),
+        ("https://ada:secret@memory.example", "https://memory.example"),
+    ],
+)
+def test_an_address_is_shown_without_secrets(url: str, shown: str) -> None:
+    with commonplace.open(url) as book:
+        assert repr(book) == f"<RemoteBook {shown} space='default'>"
+    assert commonplace.opening.shown(url) == shown
+    assert "secret" not in repr(address.parse(url))
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://", "http://:8420", "http://host:port", "http://host:0", "http://host:99999", "http://[::1",
+        "https://a b", "https://gedächtnis.example",
+        "http://host?x=1", "http://host#x", "http://host/\n", "http://ada@host", "http://ada:@host",
+        "http://ada:secret@host:port", "http://ada:secret@host?x",
+    ],
+)  # fmt: skip
+def test_what_is_no_address_is_refused_without_its_secrets(url: str) -> None:
+    with pytest.raises(commonplace.InvalidInput) as caught:
+        commonplace.open(url)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_key_comes_from_the_caller_else_the_address_else_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert address.parse("http://localhost").authorization is None
+    monkeypatch.setenv("COMMONPLACE_API_KEY", "cp_environment")
+    assert address.parse("http://localhost").authorization == "Bearer cp_environment"
+    assert address.parse("http://localhost", "cp_given").authorization == "Bearer cp_given"
+    assert address.parse("http://a:b%40c@localhost").authorization == "Basic YTpiQGM="
+    with pytest.raises(commonplace.InvalidInput, match="not both"):
+        address.parse("http://a:b@localhost", "cp_given")
+
+
+@pytest.mark.parametrize("key", ["", " ", "secret words", "secret\nbreak", "секрет", 5])
+def test_what_is_no_key_is_refused_without_repeating_it(key: Any) -> None:
+    with pytest.raises(commonplace.InvalidInput, match="api_key") as caught:
+        commonplace.open("http://localhost", api_key=key)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_key_that_travels_unencrypted_to_another_machine_is_warned_of() -> None:
+    with pytest.warns(address.UnencryptedKey, match="unencrypted") as told:
+        commonplace.open("http://memory.example", api_key="cp_secret")
+    assert "cp_secret" not in str(told[0].message)
+    assert told[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for url in ("http://localhost", "http://127.0.0.1:1", "http://[::1]", "https://memory.example"):
+            commonplace.open(url, api_key="cp_secret")
+        commonplace.open("http://memory.example")
+
+
+@pytest.mark.parametrize(
+    "option",
+    [{"embedder": "none"}, {"reranker": "none"}, {"settings": Settings()}, {"read_url": "x"}, {"extractor": "rules"}],
+    ids=lambda option: next(iter(option)),
+)
+def test_what_belongs_to_the_store_is_refused(option: dict[str, Any]) -> None:
+    with pytest.raises(commonplace.InvalidInput, match=f"{next(iter(option))} belongs to the store"):
+        commonplace.open("http://localhost", **option)
+
+
+@pytest.mark.parametrize("option", [{"api_key": "cp_x"}, {"timeout": 1.0}], ids=["api_key", "timeout"])
+def test_what_belongs_to_a_server_is_refused_for_a_file(tmp_path: Path, option: dict[str, Any]) -> None:
+    with pytest.raises(commonplace.InvalidInput, match="behind a server"):
+        commonplace.open(tmp_path / "book.db", **option)
+    assert not (tmp_path / "book.db").exists()
+
+
+@pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf"), True, "1"])
+def test_a_timeout_is_a_number_of_seconds_above_0(timeout: Any) -> None:
+    with pytest.raises(commonplace.InvalidInput, match="timeout"):
+        commonplace.open("http://localhost", timeout=timeout)
+
+
+def test_nothing_is_imported_before_a_server_is_asked_for() -> None:
+    code = "import sys, commonplace; sys.exit('urllib3' in sys.modules or 'commonplace.remote.book' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], env=dict(os.environ), check=False).returncode == 0
+
+
+def test_without_its_package_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("commonplace.opening.find_spec", lambda name: None)
+    with pytest.raises(commonplace.ServerUnavailable, match=r'pip install "commonplace\[remote\]"'):
+        commonplace.open("http://localhost")
+
+
+def test_a_name_is_one_part_of_a_path_whatever_it_holds() -> None:
+    assert part("a/b c?#%ü") == "a%2Fb%20c%3F%23%25%C3%BC"
+    assert (part("."), part(".."), part("a.b"), part("...")) == ("%2E", "%2E%2E", "a.b", "...")
+    assert query(a=None, b=True, c="x y", d=3) == "?b=true&c=x+y&d=3"
+    assert query(a=None) == ""
+
+
+def tree(kind: type[errors.CommonplaceError]) -> Iterator[type[errors.CommonplaceError]]:
+    yield kind
+    for below in kind.__subclasses__():
+        yield from tree(below)
+
+
+EVERY = [kind for kind in tree(errors.CommonplaceError) if kind.__module__ == "commonplace.errors"]
+
+
+def made(kind: type[errors.CommonplaceError]) -> errors.CommonplaceError:
+    if issubclass(kind, errors.Conflict):
+        return kind("it was told so", current=7)
+    if issubclass(kind, errors.LimitReached):
+        return kind("it was told so", retry_after=12.5)
+    return kind("it was told so")
+
+
+@pytest.mark.parametrize("kind", EVERY, ids=lambda kind: kind.__name__)
+def test_every_error_comes_back_as_what_it_was(kind: type[errors.CommonplaceError]) -> None:
+    from commonplace.server.problems import problem
+
+    error = made(kind)
+    sent = problem(error)
+    headers = {"Content-Type": sent.headers["content-type"]}
+    answer = answers.Answer(status=sent.status_code, headers=headers, body=bytes(sent.body))
+    back = answers.failure(answer, "http://localhost")
+    assert type(back) is kind
+    assert str(back) == "it was told so"
+    assert vars(back) == vars(error)
+
+
+def test_every_code_is_one_errors_own() -> None:
+    assert len({kind.code for kind in EVERY}) == len(EVERY) == len(answers.CLASSES)

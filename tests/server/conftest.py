@@ -1,0 +1,24 @@
+"""A server for all tests of a worker, and a space of its own for each."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from server_harness import Running, start
+
+
+@pytest.fixture(scope="session")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    served = start(tmp_path_factory.mktemp("server") / "book.db")
+    yield served
+    served.stop()
+
+
+@pytest.fixture
+def http(running: Running) -> Iterator[httpx.Client]:
+    """A client of a space of the test's own."""
+    with httpx.Client(base_url=f"{running.url}/v1/spaces/{uuid.uuid4().hex}", timeout=30) as client:
+        yield client

@@ -1,0 +1,51 @@
+"""The server on PostgreSQL: two servers of one book, and a name that means the same to both."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import psycopg
+import pytest
+from server_harness import Running, start
+
+from tests.postgres import ORDINARY, ordinary_url
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Iterator[tuple[Running, Running]]:
+    url = ORDINARY.url(tmp_path)
+    first, second = start(url), start(url)
+    yield first, second
+    first.stop()
+    second.stop()
+    ORDINARY.release()
+
+
+def test_one_append_sent_to_two_servers_at_once_is_applied_once(two: tuple[Running, Running], tmp_path: Path) -> None:
+    place, name, barrier = "/v1/spaces/a/kv/n/list", {"Idempotency-Key": "once"}, threading.Barrier(16)
+
+    def send(n: int) -> httpx.Response:
+        with httpx.Client(timeout=30) as own:
+            barrier.wait()
+            return own.post(two[n % 2].url + place, json={"items": ["once"]}, headers=name)
+
+    with ThreadPoolExecutor(16) as pool:
+        answers = list(pool.map(send, range(16)))
+    assert {answer.status_code for answer in answers} == {200}
+    assert {answer.text for answer in answers} == {answers[0].text}
+    assert httpx.get(two[0].url + place).json()["value"] == ["once"]
+    memory = {"content": "kept", "metadata": {"a": 1}}
+    texts = {
+        httpx.post(f"{served.url}/v1/spaces/a/memories", json=memory, headers={"Idempotency-Key": "m"}).text
+        for served in two
+    }
+    assert len(texts) == 1
+    # The second wall: who has not said which space sees no request of any.
+    schema = ORDINARY._taken[tmp_path]
+    with psycopg.connect(ordinary_url(), autocommit=True) as connection:
+        seen = connection.execute(f'SELECT count(*) FROM "{schema}".request').fetchone()  # noqa: S608  # a test's own
+    assert seen == (0,)
