@@ -76,9 +76,10 @@ def create_app(core: Core, config: Config, *, closing: Callable[[], None] | None
     app.add_exception_handler(HTTPException, _turned_away)
     app.add_exception_handler(Exception, _broken)
     app.include_router(health)
+    # Before the many routes of the native API, which the framework tries one after the other.
+    app.router.routes.append(Dialects())
     app.include_router(native)
     app.include_router(keys.router)
-    app.router.routes.append(Dialects())
     return app
 
 
