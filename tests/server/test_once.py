@@ -14,7 +14,11 @@ import httpx
 import pytest
 from server_harness import Running, start
 
+from commonplace.core import Place
+from commonplace.errors import AnswerLost
+from commonplace.server.once import Once
 from commonplace.store import requests
+from commonplace.values import Learned
 
 Change = Callable[[httpx.Client, dict[str, str]], httpx.Response]
 
@@ -219,3 +223,16 @@ def test_old_names_go_in_small_portions(http: httpx.Client, running: Running) ->
     for left in (52, 3):
         http.put("/kv/n/k", json={"value": 1}, headers=_named())
         assert store.read(lambda tx: tx.run(count, {"space": number}), number)[0][0] == left
+
+
+def test_an_answer_with_texts_is_not_kept_after_they_were_forgotten(http: httpx.Client, running: Running) -> None:
+    """As when somebody forgets between a long call's end and the keeping of its answer."""
+    http.put("/kv/n/k", json={"value": 1})
+    space = str(http.base_url).rstrip("/").rsplit("/", 1)[1]
+    store, place = running.core.store, Place(running.core.store, space)
+    once = Once(":learn", "digest")
+    store.write(lambda tx: once.around(tx, place.find(), lambda tx: 7), place.find())
+    store.write(lambda tx: requests.purge(tx, place.find()), place.find())
+    once.keep(store, place.find(), Learned(session="s", messages=("forgotten",)))
+    with pytest.raises(AnswerLost):
+        once.before(store, place.find())

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import logging
+import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
+import pytest
 from server_harness import Running, start
 
 from commonplace import Book
@@ -86,3 +90,34 @@ def test_a_revision_that_another_overtakes_is_made_once(http: httpx.Client, runn
     assert first.text == second.text
     assert (first.json()["version"], first.json()["importance"]) == (3, 0.9)
     assert [each["version"] for each in http.get("/memories/one/history").json()["revisions"]] == [1, 2, 3]
+
+
+def test_an_import_that_breaks_off_takes_nothing_in_and_is_no_fault_of_the_server(
+    http: httpx.Client, running: Running, caplog: pytest.LogCaptureFixture
+) -> None:
+    http.post("/memories", json={"content": "one"})
+    lines = http.get("/export").content
+    http.post("/memories/forget", json={"everything": True})
+    address = urlsplit(running.url)
+    path = f"{urlsplit(str(http.base_url)).path.rstrip('/')}/import".encode()
+    head = b"POST %b HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-ndjson\r\nContent-Length: 100000\r\n\r\n"
+    log = logging.getLogger("uvicorn.error")  # it hands nothing on to the root
+    log.addHandler(caplog.handler)
+    try:
+        with socket.create_connection((address.hostname, address.port), timeout=10) as connection:
+            connection.sendall(head % path + lines)
+            time.sleep(0.2)
+        time.sleep(0.3)
+    finally:
+        log.removeHandler(caplog.handler)
+    assert http.get("/memories").json()["memories"] == []
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
+
+
+def test_an_export_that_nobody_reads_ends(http: httpx.Client, running: Running) -> None:
+    large = [{"base64": "AAAA" * 6000, "text": f"note {n}"} for n in range(300)]
+    assert http.post("/memories/batch", json={"memories": large}).status_code == 201
+    for _ in range(8):  # twice as many as there are threads
+        with http.stream("GET", "/export") as answer:
+            next(answer.iter_bytes())
+    assert http.get("/stats").json()["memories"] == 300

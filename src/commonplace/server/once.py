@@ -72,7 +72,9 @@ class Once:
         """Keep a request's answer in the place of what its first write gave."""
         if space:
             text = _text(answer, whole=True)
-            store.write(lambda tx: requests.put_result(tx, space, self._name, text), space)
+            # An answer with texts must not bring back what was forgotten since; one with ids and numbers holds none.
+            texts = isinstance(answer, values.Learned)
+            store.write(lambda tx: requests.put_result(tx, space, self._name, text, unless_purged=texts), space)
 
     def _found(self, tx: Tx, space: int) -> Before | None:
         recorded = requests.find(tx, space, self._name)

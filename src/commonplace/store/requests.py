@@ -37,10 +37,11 @@ def add(tx: Tx, space: int, name: str, digest: str, result: str | None, *, now: 
     tx.run(_ADD, {"space": space, "name": name, "digest": digest, "now": now, "result": result})
 
 
-def put_result(tx: Tx, space: int, name: str, result: str | None) -> None:
-    """Put another result in the place of the recorded one."""
+def put_result(tx: Tx, space: int, name: str, result: str | None, *, unless_purged: bool) -> None:
+    """Put another result in the place of the recorded one; `unless_purged`: if that one is still kept."""
+    kept = " AND result IS NOT NULL" if unless_purged else ""
     tx.run(
-        "UPDATE request SET result = :result WHERE space = :space AND name = :name",
+        f"UPDATE request SET result = :result WHERE space = :space AND name = :name{kept}",
         {"space": space, "name": name, "result": result},
     )
 

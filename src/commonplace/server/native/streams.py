@@ -15,9 +15,10 @@ from typing import IO, Annotated, Any
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic_core import to_json
+from starlette.requests import ClientDisconnect
 
 from commonplace.book import Book
-from commonplace.errors import CommonplaceError, InvalidInput
+from commonplace.errors import CommonplaceError, InvalidInput, StoreFull
 from commonplace.server.asking import ADMIN, IMPORT, READ
 from commonplace.server.callers import Ask
 from commonplace.server.door import Door
@@ -104,14 +105,19 @@ async def load(request: Request, ask: Annotated[Ask, Depends(IMPORT)]) -> Respon
 async def _spooled(here: Door, request: Request, spool: IO[bytes]) -> str:
     """Put a body into a file, and return its digest; the event loop never waits for the disk."""
     digest, waiting, size = hashlib.sha256(), [], 0
-    async for chunk in request.stream():
-        digest.update(chunk)
-        waiting.append(chunk)
-        size += len(chunk)
-        if size >= _CHUNK:
-            await here.aside(partial(spool.write, b"".join(waiting)))
-            waiting, size = [], 0
-    await here.aside(partial(spool.write, b"".join(waiting)))
+    try:
+        async for chunk in request.stream():
+            digest.update(chunk)
+            waiting.append(chunk)
+            size += len(chunk)
+            if size >= _CHUNK:
+                await here.aside(partial(spool.write, b"".join(waiting)))
+                waiting, size = [], 0
+        await here.aside(partial(spool.write, b"".join(waiting)))
+    except ClientDisconnect as error:
+        raise InvalidInput("the connection broke off before the end: nothing was taken in") from error
+    except OSError as error:
+        raise StoreFull(f"the server has no room for the records while it checks them: {error.strerror}") from error
     return digest.hexdigest()
 
 
