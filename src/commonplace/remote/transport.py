@@ -167,6 +167,7 @@ class Transport:
             headers["Content-Type"] = "application/json"
         if request.writes:
             headers["Idempotency-Key"] = new_id()
+        doubt = False
         for attempt in range(1_000_000):
             self.ensure_open()
             wait = _backoff(attempt)
@@ -175,6 +176,7 @@ class Transport:
             except _Away as away:
                 failed: CommonplaceError = away.error
                 failed.__cause__, again = away.__cause__, away.again
+                doubt = doubt or away.sent
             else:
                 if 200 <= response.status < 300:
                     yield response
@@ -183,9 +185,11 @@ class Transport:
                 failed = answers.failure(answer, self.shown)
                 wait = max(wait, answers.retry_after(answer, failed))
                 again = failed.retryable
+                # Whatever stands in between may have lost an answer of the server itself.
+                doubt = doubt or isinstance(failed, ServerUnavailable)
             again = again and isinstance(request.body, bytes | None)
             if not again or time.monotonic() + wait > last:
-                raise failed
+                raise _doubtful(failed) if doubt and request.writes and failed.retryable else failed
             self._closed.wait(wait)
 
     def _send(
@@ -208,22 +212,21 @@ class Transport:
             return response
         except urllib3.exceptions.HTTPError as error:
             self.ensure_open()
-            raise _Away(self.told(error, writes=request.writes), again=_may_pass(error)) from error
+            raise _Away(self.told(error), again=_may_pass(error), sent=_may_be_sent(error)) from error
 
-    def told(self, error: Exception, *, writes: bool = False) -> ServerUnavailable:
+    def told(self, error: Exception) -> ServerUnavailable:
         """What went wrong between here and the server, in words."""
         if isinstance(error, urllib3.exceptions.NameResolutionError):
             return ServerUnavailable(f"{self.shown} cannot be reached: its name is not known")
-        if isinstance(error, urllib3.exceptions.ConnectTimeoutError):
-            return ServerUnavailable(f"{self.shown} cannot be reached: nobody answers")
         if isinstance(error, urllib3.exceptions.NewConnectionError):
             return ServerUnavailable(f"{self.shown} cannot be reached: {_reason(error)}; is the server running?")
+        if isinstance(error, urllib3.exceptions.ConnectTimeoutError):
+            return ServerUnavailable(f"{self.shown} cannot be reached: nobody answers")
         if isinstance(error, urllib3.exceptions.SSLError):
             return ServerUnavailable(f"there is no safe connection to {self.shown}: {_reason(error)}")
-        open_end = "; what was asked for may have been done: look before asking again" if writes else ""
         if isinstance(error, urllib3.exceptions.ReadTimeoutError):
-            return ServerUnavailable(f"{self.shown} gave no answer in time{open_end}")
-        return ServerUnavailable(f"the connection to {self.shown} broke ({_reason(error)}){open_end}")
+            return ServerUnavailable(f"{self.shown} gave no answer in time")
+        return ServerUnavailable(f"the connection to {self.shown} broke ({_reason(error)})")
 
     def _pieces(self, response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
         try:
@@ -233,12 +236,20 @@ class Transport:
 
 
 class _Away(Exception):
-    """No answer; whether another try may get one."""
+    """No answer; whether another try may get one, and whether the server may have heard this one."""
 
-    def __init__(self, error: ServerUnavailable, *, again: bool) -> None:
+    def __init__(self, error: ServerUnavailable, *, again: bool, sent: bool) -> None:
         super().__init__(error)
         self.error = error
         self.again = again
+        self.sent = sent
+
+
+def _doubtful(failed: CommonplaceError) -> ServerUnavailable:
+    """The last error of a call, one of whose tries may have been carried out."""
+    told = ServerUnavailable(f"{failed}; what was asked for may have been done: look before asking again")
+    told.__cause__ = failed
+    return told
 
 
 def _may_pass(error: urllib3.exceptions.HTTPError) -> bool:
@@ -247,6 +258,11 @@ def _may_pass(error: urllib3.exceptions.HTTPError) -> bool:
         cause = error.__cause__
         return isinstance(cause, socket.gaierror) and cause.errno == socket.EAI_AGAIN
     return not isinstance(error, urllib3.exceptions.SSLError)
+
+
+def _may_be_sent(error: urllib3.exceptions.HTTPError) -> bool:
+    never = (urllib3.exceptions.ConnectTimeoutError, urllib3.exceptions.SSLError)
+    return not isinstance(error, never)
 
 
 def _answer(response: urllib3.BaseHTTPResponse) -> Answer:

@@ -58,7 +58,7 @@ def create_app(core: Core, config: Config, *, closing: Callable[[], None] | None
     if config.sign_up is not None:
         app.state.sign_up = partial(_signed_up, core, config.sign_up)
     app.openapi = documented(app)  # type: ignore[method-assign]  # as FastAPI's own documentation does it
-    app.add_middleware(Straight, door=door)
+    app.add_middleware(Straight)
     app.add_middleware(Bodies, most=config.max_body_bytes, timeout=config.body_timeout)
     app.add_middleware(RawPath)
     if config.cors_origins:

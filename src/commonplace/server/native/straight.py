@@ -28,9 +28,8 @@ _RECALL = re.compile(r"/v1/spaces/([^/]+)/recall")
 class Straight:
     """Answers recalls; passes everything else on."""
 
-    def __init__(self, app: ASGIApp, *, door: Door) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._door = door
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         found = _RECALL.fullmatch(scope["path"]) if scope["type"] == "http" and scope["method"] == "POST" else None
@@ -48,14 +47,15 @@ class Straight:
             return
         scope["endpoint"] = recalling.recall
         ask = Ask(secret=secret(request), space=decoded(found[1]), role="read", operation="recall")
-        answer = await self._answer(ask, asked)
+        answer = await _answer(scope["app"].state.door, ask, asked)
         await answer(scope, receive, send)
 
-    async def _answer(self, ask: Ask, asked: recalling.Question) -> Response:
-        try:
-            return told(await self._door.run(ask, lambda book: encoded(book.recall(**recalling.arguments(asked)))), 200)
-        except CommonplaceError as error:
-            return problem(error)
+
+async def _answer(door: Door, ask: Ask, asked: recalling.Question) -> Response:
+    try:
+        return told(await door.run(ask, lambda book: encoded(book.recall(**recalling.arguments(asked)))), 200)
+    except CommonplaceError as error:
+        return problem(error)
 
 
 async def _whole(receive: Receive) -> bytes:
