@@ -14,7 +14,7 @@ from commonplace.server.asking import secret
 from commonplace.server.callers import Ask
 from commonplace.server.door import Door
 
-router = APIRouter(tags=["health"])
+router = APIRouter(tags=["health"], include_in_schema=False)  # for machines that watch, not for callers
 
 
 @router.get("/health")
@@ -36,7 +36,7 @@ async def ready(request: Request, response: Response) -> dict[str, str]:
     return {"status": "ready", "version": __version__}
 
 
-def _asked(request: Request) -> Ask:
+async def _asked(request: Request) -> Ask:
     return Ask(secret=secret(request), space=None, role="admin", operation="admin")
 
 

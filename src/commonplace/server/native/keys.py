@@ -11,12 +11,13 @@ from commonplace import keys, wire
 from commonplace.server.asking import secret
 from commonplace.server.callers import Ask
 from commonplace.server.door import Door
+from commonplace.server.native.answering import PROBLEMS, Route
 from commonplace.server.paths import Name
 
-router = APIRouter(prefix="/v1/keys", tags=["keys"])
+router = APIRouter(prefix="/v1/keys", tags=["keys"], route_class=Route, responses=PROBLEMS)
 
 
-def _ask(request: Request) -> Ask:
+async def _ask(request: Request) -> Ask:
     return Ask(secret=secret(request), space=None, role="admin", operation="admin")
 
 
@@ -26,7 +27,10 @@ Admin = Annotated[Ask, Depends(_ask)]
 class Wanted(BaseModel):
     """A key to make."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"role": "write", "spaces": ["team-a"], "label": "the build agents"}]},
+    )
 
     role: Literal["read", "write", "admin"] = "write"
     spaces: list[str] = Field(default=["default"], description='names of spaces, or patterns such as "agents-*"')
@@ -40,12 +44,12 @@ class Wanted(BaseModel):
 class Rotation(BaseModel):
     """How to change a key's secret."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"grace": 3600}]})
 
     grace: float = Field(default=0, description="seconds for which the old secret is good, too")
 
 
-@router.get("")
+@router.get("", operation_id="list_keys")
 async def everything(request: Request, ask: Admin) -> Response:
     """The keys that this one may look after, revoked ones too."""
     door: Door = request.app.state.door
@@ -54,7 +58,7 @@ async def everything(request: Request, ask: Admin) -> Response:
     )
 
 
-@router.post("")
+@router.post("", status_code=201, operation_id="create_key")
 async def create(request: Request, ask: Admin, wanted: Wanted) -> Response:
     """Make a key. Its token is in this answer and nowhere else."""
     door: Door = request.app.state.door
@@ -63,7 +67,7 @@ async def create(request: Request, ask: Admin, wanted: Wanted) -> Response:
     return _told(made, 201)
 
 
-@router.post("/{id}/rotate")
+@router.post("/{id}/rotate", operation_id="rotate_key")
 async def rotate(request: Request, ask: Admin, id: Name, rotation: Rotation | None = None) -> Response:
     """Give a key a new secret. Its token is in this answer and nowhere else."""
     door: Door = request.app.state.door
@@ -74,14 +78,14 @@ async def rotate(request: Request, ask: Admin, id: Name, rotation: Rotation | No
     return _told(made)
 
 
-@router.delete("/{id}")
+@router.delete("/{id}", operation_id="revoke_key")
 async def revoke(request: Request, ask: Admin, id: Name) -> Response:
     """End a key for good, at once and everywhere."""
     door: Door = request.app.state.door
     return _told(await door.run_as(ask, lambda core, caller: wire.dumps(keys.revoke(core.store, id, by=caller.key))))
 
 
-@router.get("/{id}/usage")
+@router.get("/{id}/usage", operation_id="key_usage")
 async def usage(
     request: Request, ask: Admin, id: Name, space: str | None = None, namespace: str | None = None
 ) -> Response:
