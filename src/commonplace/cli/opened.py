@@ -47,7 +47,7 @@ def extractor(args: Namespace) -> str | None:
     """What memories are found with: --extractor, else COMMONPLACE_EXTRACTOR, else the rules; only where one learns."""
     if args.command not in ("learn", "work"):
         return None
-    return args.extractor or os.environ.get("COMMONPLACE_EXTRACTOR") or None
+    return args.extractor or _for_a_store(args, "COMMONPLACE_EXTRACTOR")
 
 
 def ensure_there(where: str) -> str:
