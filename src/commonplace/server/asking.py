@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 from collections.abc import Callable, Coroutine
 from typing import Annotated, Any
@@ -40,7 +39,7 @@ def secret(request: Request) -> str | None:
 def _password(encoded: str) -> str | None:
     try:
         _, _, password = base64.b64decode(encoded, validate=True).decode().partition(":")
-    except (binascii.Error, UnicodeDecodeError):
+    except ValueError:  # no Base64, no ASCII, no UTF-8
         return None
     return password or None
 
@@ -86,8 +85,10 @@ def asks_once(role: Role, operation: Operation, *, whole: bool = True) -> Asking
 def digest(request: Request, body: bytes) -> str:
     """What a request says, in short."""
     said = hashlib.sha256()
+    conditions = [request.headers.get(name, "") for name in ("if-match", "if-none-match")]
     for part in (
         request.method.encode(),
+        *(condition.encode() for condition in conditions),
         request.scope["path"].encode("utf-8", "surrogateescape"),
         request.scope["query_string"],
         body,
