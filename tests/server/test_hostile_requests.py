@@ -58,6 +58,25 @@ def test_a_header_that_holds_no_key_is_no_key(locked: Running, path: str, sent: 
     assert httpx.get(locked.url + path, headers=[(b"authorization", sent)]).status_code == 401
 
 
+def test_a_server_without_keys_answers_to_nobody_elses_name(tmp_path: Path) -> None:
+    """A site whose name points to this machine, for the browser of whoever sits at it."""
+    served = start(tmp_path / "book.db")
+    strange = ("evil.example", "evil.example:8420", "127.0.0.1.evil.example", "localhost.evil.example", "[evil]")
+    ours = ("localhost", "LOCALHOST:8420", "127.0.0.1", "127.0.0.1:8420", "[::1]:8420", "localhost.")
+    try:
+        with httpx.Client(base_url=served.url) as client:
+            for path in ("/v1/spaces/mine/stats", "/memories", "/v1/memory/list", "/memory/n", "/v1/keys", "/metrics"):
+                assert {client.get(path, headers={"Host": name}).status_code for name in strange} == {403}
+                assert {client.get(path, headers={"Host": name}).status_code for name in ours} == {200}
+    finally:
+        served.stop()
+
+
+def test_a_server_with_keys_has_any_name(locked: Running) -> None:
+    with _client(locked, "read", "mine") as reader:
+        assert reader.get("/v1/spaces/mine/stats", headers={"Host": "memory.example.org"}).status_code == 200
+
+
 @pytest.mark.parametrize("path", ["/v1/spaces/mine/memories", "/memories", "/v1/memory/remember", "/memory/n/k/append"])
 def test_a_large_body_of_a_stranger_is_not_read(locked: Running, path: str) -> None:
     host, port = locked.url.removeprefix("http://").split(":")

@@ -44,6 +44,11 @@ def _password(encoded: str) -> str | None:
     return password or None
 
 
+def host(request: Request) -> str | None:
+    """By what name a request calls the server."""
+    return request.headers.get("host")
+
+
 def namespace(request: Request) -> str | None:
     """The key-value namespace that a request's path names: some limits are a namespace's."""
     named: str | None = request.path_params.get("namespace")
@@ -57,7 +62,7 @@ def asks(role: Role, operation: Operation) -> Asking:
     """A dependency that reads what a request to a space asks for."""
 
     async def read(request: Request, space: Name) -> Ask:
-        return Ask(secret=secret(request), space=space, role=role, operation=operation)
+        return Ask(secret=secret(request), host=host(request), space=space, role=role, operation=operation)
 
     return read
 
@@ -71,6 +76,7 @@ def asks_once(role: Role, operation: Operation, *, whole: bool = True) -> Asking
     async def read(request: Request, space: Name, idempotency_key: Once = None) -> Ask:
         return Ask(
             secret=secret(request),
+            host=host(request),
             space=space,
             role=role,
             operation=operation,

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from commonplace.errors import CommonplaceError, RequestTimeout, TooLarge
-from commonplace.server.asking import secret
+from commonplace.server.asking import host, secret
 from commonplace.server.callers import Ask
 from commonplace.server.problems import problem
 
@@ -101,7 +101,7 @@ class _Body:
 
     async def _ensure_known(self) -> None:
         request = Request(self._scope)
-        ask = Ask(secret=secret(request), space=None, role="read", operation="read")
+        ask = Ask(secret=secret(request), host=host(request), space=None, role="read", operation="read")
         try:
             await self._scope["app"].state.door.admit(ask)
         except CommonplaceError as error:

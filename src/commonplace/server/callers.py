@@ -52,6 +52,8 @@ class Ask:
     """The key as it was sent, in whatever header."""
     space: str | None
     """None: the caller's home."""
+    host: str | None = None
+    """By what name the server was called, as the Host header has it."""
     role: Role
     operation: Operation
     everywhere: bool = False
