@@ -14,7 +14,9 @@ import httpx
 import pytest
 from server_harness import Running, start
 
-from commonplace import Book, keys
+import commonplace
+from commonplace import Book, keys, working
+from commonplace.core import Core
 from commonplace.server import once
 from commonplace.server.native import streams
 
@@ -160,6 +162,26 @@ def test_learning_sent_8_times_at_once_gives_one_answer(locked: Running) -> None
 
 def send_again(writer: httpx.Client, body: dict[str, object]) -> str:
     return writer.post("/v1/spaces/mine/learn", json=body, headers={"Idempotency-Key": "learn"}).text
+
+
+def test_learning_that_a_worker_was_quicker_with_tells_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = ["I bought a bike in May", "I live in Oslo", "I live in Rome now", "I bought a bike in May"]
+    messages = [{"role": "user", "name": "Sarah", "content": each} for each in said]
+    with commonplace.open(tmp_path / "one.db") as book:
+        itself = book.learn(messages, wait=True)
+    run = working._run_claimed
+
+    def quicker(core: Core, space: int, number: int | None) -> None:
+        run(core, space, number)
+
+    monkeypatch.setattr(working, "_run_claimed", quicker)
+    with commonplace.open(tmp_path / "two.db") as book:
+        elsewhere = book.learn(messages, wait=True)
+    assert itself.memories
+    assert {memory.content for memory in elsewhere.memories} == {memory.content for memory in itself.memories}
+    assert sorted(link.relation for link in elsewhere.links) == sorted(link.relation for link in itself.links)
 
 
 def test_a_repetition_that_looked_too_early_gives_the_answer_that_came_since(
