@@ -23,6 +23,8 @@ Progress = Callable[[int, int], None]
 KIND = "learn"
 _CONTEXT = 8
 """Messages before the first new one that extraction may look back to."""
+_LED_TO = ("learned from", "repeats")
+"""The relations of a memory to the messages that it was made of, or said again by."""
 TOGETHER = 50
 """Messages of one job: what a crash can make somebody do again."""
 _Present = Sequence[tuple[Record, int]]
@@ -126,16 +128,35 @@ def learned(core: Core, space: int, taken: Taken, progress: Progress) -> Learned
     from commonplace import working  # it runs what this defines
 
     settled: list[Settled] = []
+    elsewhere = False
     for done, number in enumerate(taken.jobs):
         progress(done * TOGETHER, len(taken.ids))
-        settled += working.run_now(core, space, number)
+        found = working.run_now(core, space, number)
+        settled += found or ()
+        elsewhere = elsewhere or found is None
     progress(len(taken.ids), len(taken.ids))
+    if elsewhere:
+        # A worker was quicker, or the call is a repetition: what came of it is in the book.
+        settled = core.store.read(lambda tx: _came_of(tx, space, taken.ids), space)
     return Learned(
         session=taken.session,
         messages=taken.ids,
         memories=tuple(memories.decode(each.row) for each in settled if each.row is not None),
         links=tuple(link for each in settled for link in each.links),
     )
+
+
+def _came_of(tx: Tx, space: int, ids: Sequence[str]) -> list[Settled]:
+    """What messages led to: new memories, and known ones that they said again."""
+    led = [link.id for relation in _LED_TO for link in links.to(tx, space, ids, relation)]
+    rows = memories.currents(tx, space, list(dict.fromkeys(led)))
+    return [Settled(row=row, links=_telling(tx, space, memories.id_of(row), ids)) for row in rows]
+
+
+def _telling(tx: Tx, space: int, id: str, ids: Sequence[str]) -> tuple[Link, ...]:
+    """How a memory stands to others; of what it was learned from, these messages only."""
+    found = [link for link in links.of(tx, space, id) if link.id == id]
+    return tuple(link for link in found if link.relation not in _LED_TO or link.other in ids)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -48,8 +48,8 @@ def run_one(core: Core, space: int) -> Tried | None:
         return Tried(job=failed.job, error=failed.error)
 
 
-def run_now(core: Core, space: int, number: int) -> list[Settled]:
-    """Run one job at once, or wait for whoever runs it; what makes it fail is raised."""
+def run_now(core: Core, space: int, number: int) -> list[Settled] | None:
+    """Run one job at once, or wait for whoever runs it, and return None; what makes it fail is raised."""
     while True:
         try:
             done = _run_claimed(core, space, number)
@@ -59,7 +59,7 @@ def run_now(core: Core, space: int, number: int) -> list[Settled]:
             return done.settled
         job = core.store.read(lambda tx: jobs.find(tx, space, number), space)
         if job is None:
-            return []
+            return None
         if job.error is not None and job.state != "running":
             raise JobFailed(f"job {number} has failed elsewhere: {job.error}")
         time.sleep(_GLANCE)

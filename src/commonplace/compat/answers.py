@@ -37,7 +37,7 @@ def draft(content: str, agent: str | None, given: Mapping[str, Any], *, keep_id:
     """A fact as it is sent: a category that is no kind of ours stays with it as metadata."""
     category = given.get("category")
     kind: Kind = next((known for known in KINDS if known == category), "note")
-    metadata: dict[str, Json] = dict(given.get("metadata") or {})
+    metadata: dict[str, Json] = dict(_object(given.get("metadata")))
     if category is not None and category != kind:
         metadata["category"] = category
     importance = given.get("importance")
@@ -51,6 +51,14 @@ def draft(content: str, agent: str | None, given: Mapping[str, Any], *, keep_id:
         id=given.get("id") if keep_id else None,
         origin="import" if keep_id else "user",
     )
+
+
+def _object(metadata: object) -> Mapping[str, Json]:
+    if metadata is None:
+        return {}
+    if not isinstance(metadata, Mapping):
+        raise InvalidInput(f"metadata must be a JSON object, not {type(metadata).__name__}")
+    return metadata
 
 
 def plain(memory: Memory) -> dict[str, Json]:

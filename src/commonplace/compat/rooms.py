@@ -36,7 +36,7 @@ def agents(book: Book, capability: str = "") -> list[dict[str, Json]]:
     """The agents that are known, or those that have a capability."""
     entries = book.kv(AGENTS)
     found = [_agent(name, entries.get(name)) for name in entries.keys()]  # noqa: SIM118  # it is no dict
-    return [agent for agent in found if not capability or capability in agent["capabilities"]]
+    return [agent for agent in found if not capability or capability in _listed(agent["capabilities"])]
 
 
 def create(book: Book, channel: str, *, agent: str, visibility: str, description: str) -> dict[str, Json]:
@@ -140,6 +140,11 @@ def _moment(message: Message) -> float:
 def _agent(name: str, known: Any) -> dict[str, Any]:
     given = known if isinstance(known, dict) else {}
     return {"agent_id": name, "name": name, "description": "", "capabilities": [], **given}
+
+
+def _listed(capabilities: object) -> Sequence[object]:
+    # Any door can write these entries, so that they need not be what `register` makes.
+    return capabilities if isinstance(capabilities, list) else ()
 
 
 def _ensure(book: Book, channel: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 from collections.abc import Callable, Coroutine
 from typing import Annotated, Any
@@ -40,9 +39,14 @@ def secret(request: Request) -> str | None:
 def _password(encoded: str) -> str | None:
     try:
         _, _, password = base64.b64decode(encoded, validate=True).decode().partition(":")
-    except (binascii.Error, UnicodeDecodeError):
+    except ValueError:  # no Base64, no ASCII, no UTF-8
         return None
     return password or None
+
+
+def host(request: Request) -> str | None:
+    """By what name a request calls the server."""
+    return request.headers.get("host")
 
 
 def namespace(request: Request) -> str | None:
@@ -58,7 +62,7 @@ def asks(role: Role, operation: Operation) -> Asking:
     """A dependency that reads what a request to a space asks for."""
 
     async def read(request: Request, space: Name) -> Ask:
-        return Ask(secret=secret(request), space=space, role=role, operation=operation)
+        return Ask(secret=secret(request), host=host(request), space=space, role=role, operation=operation)
 
     return read
 
@@ -72,6 +76,7 @@ def asks_once(role: Role, operation: Operation, *, whole: bool = True) -> Asking
     async def read(request: Request, space: Name, idempotency_key: Once = None) -> Ask:
         return Ask(
             secret=secret(request),
+            host=host(request),
             space=space,
             role=role,
             operation=operation,
@@ -86,8 +91,10 @@ def asks_once(role: Role, operation: Operation, *, whole: bool = True) -> Asking
 def digest(request: Request, body: bytes) -> str:
     """What a request says, in short."""
     said = hashlib.sha256()
+    conditions = [request.headers.get(name, "") for name in ("if-match", "if-none-match")]
     for part in (
         request.method.encode(),
+        *(condition.encode() for condition in conditions),
         request.scope["path"].encode("utf-8", "surrogateescape"),
         request.scope["query_string"],
         body,

@@ -8,17 +8,22 @@ import sys
 import time
 
 from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from commonplace.errors import CommonplaceError, RequestTimeout, TooLarge
+from commonplace.server.asking import host, secret
+from commonplace.server.callers import Ask
 from commonplace.server.problems import problem
 
+LARGE = 100_000
+"""Bytes of a body beyond which a request must show its key before more is read: to read one costs memory and time."""
 STREAMS = re.compile(r"/v1/spaces/[^/]+/import")
 """Paths whose bodies are taken in pieces and have no limit of size."""
 
 
 class Bodies:
-    """Refuses a body that is too large, counted as it comes, or that takes too long to arrive."""
+    """Refuses a body that is too large, counted as it comes, that takes too long to arrive, or that is a stranger's."""
 
     def __init__(self, app: ASGIApp, *, most: int, timeout: float) -> None:
         self._app = app
@@ -30,7 +35,7 @@ class Bodies:
             await self._app(scope, receive, send)
             return
         stream = STREAMS.fullmatch(scope["path"]) is not None
-        body = _Body(receive, most=None if stream else self._most, timeout=self._timeout, patient=stream)
+        body = _Body(scope, receive, most=None if stream else self._most, timeout=self._timeout, patient=stream)
         begun = False
 
         async def sending(message: Message) -> None:
@@ -39,7 +44,7 @@ class Bodies:
             await send(message)
 
         try:
-            body.ensure_announced(scope)
+            body.ensure_announced()
             await self._app(scope, body.receive, sending)
         except _Refused as refused:
             if begun:
@@ -61,24 +66,30 @@ class _Refused(BaseException):
 class _Body:
     """What a request sends, counted and timed."""
 
-    def __init__(self, receive: Receive, *, most: int | None, timeout: float, patient: bool) -> None:
+    def __init__(self, scope: Scope, receive: Receive, *, most: int | None, timeout: float, patient: bool) -> None:
+        self._scope = scope
         self._receive = receive
         self._most = most
         self._timeout = timeout
         self._patient = patient
         self._until = time.monotonic() + timeout
         self._size = 0
+        self._announced = 0
+        self._known = False
         self._whole = False
 
-    def ensure_announced(self, scope: Scope) -> None:
+    def ensure_announced(self) -> None:
         """Refuse at once what is announced as too large."""
-        for name, value in scope["headers"]:
-            if name == b"content-length" and value.isdigit():
-                self._ensure(int(value))
+        for name, value in self._scope["headers"]:
+            if name == b"content-length" and value.isdigit() and len(value) < 20:
+                self._announced = int(value)
+                self._ensure(self._announced)
 
     async def receive(self) -> Message:
         if self._whole:
             return await self._receive()
+        if not self._known and max(self._announced, self._size) > LARGE:
+            await self._ensure_known()
         message = await self._timed()
         self._whole = not message.get("more_body", False)
         self._size += len(message.get("body", b""))
@@ -87,6 +98,15 @@ class _Body:
             # A stream may take as long as it likes, if only it goes on.
             self._until = time.monotonic() + self._timeout
         return message
+
+    async def _ensure_known(self) -> None:
+        request = Request(self._scope)
+        ask = Ask(secret=secret(request), host=host(request), space=None, role="read", operation="read")
+        try:
+            await self._scope["app"].state.door.admit(ask)
+        except CommonplaceError as error:
+            raise _Refused(error) from error
+        self._known = True
 
     async def _timed(self) -> Message:
         # A timer, not a task of its own for each message: that would cost as much as the request.

@@ -34,6 +34,11 @@ class Caller:
         """Whether a space is one of theirs."""
         return any(globs.matches(pattern, space) for pattern in self.spaces)
 
+    @property
+    def opens_all(self) -> bool:
+        """Whether every space is theirs, also those that are yet to come."""
+        return any(globs.covers(pattern, globs.STAR) for pattern in self.spaces)
+
     def may(self, role: Role) -> bool:
         """Whether their role is enough."""
         return ROLES.index(self.role) >= ROLES.index(role)
@@ -47,8 +52,12 @@ class Ask:
     """The key as it was sent, in whatever header."""
     space: str | None
     """None: the caller's home."""
+    host: str | None = None
+    """By what name the server was called, as the Host header has it."""
     role: Role
     operation: Operation
+    everywhere: bool = False
+    """Whether it is about the book as a whole, and with that about every space."""
     namespace: str | None = None
     """The key-value namespace that it is about: some limits are a namespace's."""
     once: str | None = None

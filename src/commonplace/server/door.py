@@ -12,7 +12,7 @@ from commonplace.book import Book
 from commonplace.core import Core, Place
 from commonplace.errors import Forbidden, InvalidInput
 from commonplace.server.callers import Ask, Caller
-from commonplace.server.once import Once
+from commonplace.server.once import Answered, Once
 from commonplace.server.visits import Extra, Visit, VisitedStore, visiting
 from commonplace.store import spaces
 
@@ -91,10 +91,14 @@ class Door:
             answer: T = before.value  # type: ignore[assignment]  # it is what this verb gave
             return answer, True
         # The name goes around the charge: what is not done again is not paid for again.
-        with visiting(Visit([*extras, once], repeated=before is not None)) as visit:
-            done = verb(self._book(space))
+        try:
+            with visiting(Visit([*extras, once], repeated=before is not None)) as visit:
+                done = verb(self._book(space))
+        except Answered as answered:
+            answer = answered.value  # type: ignore[assignment]  # as above
+            return answer, True
         if keep:
-            once.keep(self._core.store, place.find(), done)
+            done = once.keep(self._core.store, place.find(), done)
         return done, visit.wrote
 
     def admitted(self, ask: Ask) -> tuple[Caller, str]:
@@ -105,6 +109,8 @@ class Door:
             raise InvalidInput(f"names of spaces do not begin with {spaces.RESERVED!r}")
         if not caller.opens(space):
             raise Forbidden(f"this key does not open the space {space!r}")
+        if ask.everywhere and not caller.opens_all:
+            raise Forbidden("this is about every space of the book: it needs a key that opens them all")
         if not caller.may(ask.role):
             raise Forbidden(f"this key may {caller.role}; this needs a key that may {ask.role}")
         return caller, space

@@ -10,7 +10,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, 
 
 from commonplace.__about__ import __version__
 from commonplace.errors import CommonplaceError
-from commonplace.server.asking import secret
+from commonplace.server.asking import host, secret
 from commonplace.server.callers import Ask
 from commonplace.server.door import Door
 
@@ -37,7 +37,7 @@ async def ready(request: Request, response: Response) -> dict[str, str]:
 
 
 async def _asked(request: Request) -> Ask:
-    return Ask(secret=secret(request), space=None, role="admin", operation="admin")
+    return Ask(secret=secret(request), host=host(request), space=None, role="admin", operation="admin")
 
 
 @router.get("/metrics", response_class=Response)

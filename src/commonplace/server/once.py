@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
@@ -19,6 +20,8 @@ from commonplace.store.base import Store, Tx
 T = TypeVar("T")
 _MOST = 1_000_000
 """Bytes of a result that is kept."""
+_PATIENCE, _GLANCE = 1.0, 0.02
+"""Seconds that a repetition waits for the answer of what it repeats, when all else is done; and between two looks."""
 _CLASSES: dict[str, type] = {
     kind.__name__: kind
     for kind in (
@@ -47,12 +50,22 @@ class Before:
     """Whether it is the answer itself; otherwise the result of the first write, from which the answer follows."""
 
 
+class Answered(Exception):
+    """The answer of a request that was whole before its repetition came to write anything."""
+
+    def __init__(self, value: object) -> None:
+        super().__init__("answered before")
+        self.value = value
+
+
 class Once:
     """Carries a request out once: an extra of its first write."""
 
     def __init__(self, name: str, digest: str) -> None:
         self._name = name
         self._digest = digest
+        self._again = False
+        """Whether somebody else carries the request out, or has."""
 
     def before(self, store: Store, space: int) -> Before | None:
         """What the request gave before; None if it is new. RequestReused if another came under this name."""
@@ -61,6 +74,8 @@ class Once:
     def around(self, tx: Tx, space: int, work: Callable[[Tx], T]) -> T:
         """Do the work and record its result, in one transaction; or give the result that is recorded."""
         found = self._found(tx, space)
+        if found is not None and found.whole:
+            raise Answered(found.value)  # it is no result of this work, from which the verb could go on
         if found is not None:
             known: T = found.value  # type: ignore[assignment]  # it is what this work gave
             return known
@@ -68,18 +83,38 @@ class Once:
         requests.add(tx, space, self._name, self._digest, _text(done, whole=False), now=times.now())
         return done
 
-    def keep(self, store: Store, space: int, answer: object) -> None:
-        """Keep a request's answer in the place of what its first write gave."""
+    def keep(self, store: Store, space: int, answer: T) -> T:
+        """Keep a request's answer in the place of what its first write gave, and return the one that counts.
+
+        That is the answer of whoever did it: a repetition that came meanwhile found nothing left to do.
+        """
         if space:
+            theirs = self._awaited(store, space) if self._again else None
+            if theirs is not None:
+                known: T = theirs.value  # type: ignore[assignment]  # it is what this verb gave
+                return known
             text = _text(answer, whole=True)
             # An answer with texts must not bring back what was forgotten since; one with ids and numbers holds none.
             texts = isinstance(answer, values.Learned)
             store.write(lambda tx: requests.put_result(tx, space, self._name, text, unless_purged=texts), space)
+        return answer
+
+    def _awaited(self, store: Store, space: int) -> Before | None:
+        """The answer of whoever began with the request; None if they do not give it soon, as after a crash."""
+        until = time.monotonic() + _PATIENCE
+        while True:
+            found = self.before(store, space)
+            if found is None or found.whole:
+                return found
+            if time.monotonic() > until:
+                return None
+            time.sleep(_GLANCE)
 
     def _found(self, tx: Tx, space: int) -> Before | None:
         recorded = requests.find(tx, space, self._name)
         if recorded is None:
             return None
+        self._again = True
         if recorded.digest != self._digest:
             raise RequestReused("this idempotency key came before, with another request: give each request its own")
         if recorded.result is None:

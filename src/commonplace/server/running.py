@@ -13,6 +13,7 @@ from uvicorn.supervisors import Multiprocess
 
 from commonplace.errors import InvalidInput, StoreUnavailable
 from commonplace.server.config import VARIABLE, Config
+from commonplace.server.heads import Heads
 from commonplace.server.logs import LOGGING
 
 _METRICS = "PROMETHEUS_MULTIPROC_DIR"
@@ -61,6 +62,7 @@ def run(config: Config, listening: Listening, sock: socket.socket) -> None:
     served = uvicorn.Config(
         "commonplace.server.worker:app",
         factory=True,
+        http=Heads,
         workers=listening.workers,
         ssl_certfile=listening.certificate,
         ssl_keyfile=None if listening.private_key is None else str(listening.private_key),

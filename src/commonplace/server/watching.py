@@ -29,6 +29,9 @@ SECONDS = Histogram(
 _QUIET = frozenset(("health.live", "health.ready", "health.metrics"))
 """Asked every few seconds by machines: counted, not logged."""
 
+_METHODS = frozenset("GET HEAD POST PUT PATCH DELETE OPTIONS".split())
+"""Others share a name: each new label would stay in memory for ever."""
+
 _KEY = re.compile(r"cp_([0-9a-zA-Z]{12})_")
 
 Tracing = Callable[[Scope], AbstractContextManager[Any]]
@@ -65,7 +68,7 @@ class Watched:
                     span.set_attribute("http.response.status_code", status)
 
     def _tell(self, scope: Scope, status: int, seconds: float) -> None:
-        where, method = route(scope), scope["method"]
+        where, method = route(scope), scope["method"] if scope["method"] in _METHODS else "other"
         REQUESTS.labels(method, where, str(status)).inc()
         SECONDS.labels(where).observe(seconds)
         if where in _QUIET and status < 400:

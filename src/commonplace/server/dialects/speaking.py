@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 
 from commonplace.book import Book
 from commonplace.errors import CommonplaceError, InvalidInput
-from commonplace.server.asking import namespace, secret
+from commonplace.server.asking import host, namespace, secret
 from commonplace.server.callers import Ask, Operation, Role
 from commonplace.server.door import Door
 from commonplace.server.problems import headers
@@ -79,7 +79,14 @@ def asked(role: Role, operation: Operation) -> Any:
     async def read(request: Request) -> Ask:
         named = request.path_params.get("space")
         space = None if named is None else unquote(named, errors="surrogateescape")
-        return Ask(secret=secret(request), space=space, role=role, operation=operation, namespace=namespace(request))
+        return Ask(
+            secret=secret(request),
+            host=host(request),
+            space=space,
+            role=role,
+            operation=operation,
+            namespace=namespace(request),
+        )
 
     return Depends(read)
 

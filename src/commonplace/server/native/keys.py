@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from commonplace import keys, wire
-from commonplace.server.asking import secret
+from commonplace.server.asking import host, secret
 from commonplace.server.callers import Ask
 from commonplace.server.door import Door
 from commonplace.server.native.answering import PROBLEMS, Route
@@ -18,7 +18,7 @@ router = APIRouter(prefix="/v1/keys", tags=["keys"], route_class=Route, response
 
 
 async def _ask(request: Request) -> Ask:
-    return Ask(secret=secret(request), space=None, role="admin", operation="admin")
+    return Ask(secret=secret(request), host=host(request), space=None, role="admin", operation="admin")
 
 
 Admin = Annotated[Ask, Depends(_ask)]

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from commonplace.errors import CommonplaceError
-from commonplace.server.asking import secret
+from commonplace.server.asking import host, secret
 from commonplace.server.callers import Ask
 from commonplace.server.door import Door
 from commonplace.server.native import recalling
@@ -46,7 +46,7 @@ class Straight:
             await self._app(scope, _again(body, receive), send)
             return
         scope["endpoint"] = recalling.recall
-        ask = Ask(secret=secret(request), space=decoded(found[1]), role="read", operation="recall")
+        ask = Ask(secret=secret(request), host=host(request), space=decoded(found[1]), role="read", operation="recall")
         answer = await _answer(scope["app"].state.door, ask, asked)
         await answer(scope, receive, send)
 

@@ -31,6 +31,8 @@ LINES = "application/x-ndjson"
 _LINE_TYPES = (LINES, "application/ndjson", "application/jsonl", "application/x-jsonlines")
 _BATCH = 200
 _CHUNK = 1 << 20
+_LONGEST = 128_000_000
+"""Bytes of a line: the largest content in Base64, with its vector and all that is said of it, has less."""
 _Records = Iterator[dict[str, Any]]
 
 
@@ -125,7 +127,9 @@ def _records(spool: IO[bytes]) -> Iterator[Any]:
     """The records of a file of lines; one that ends before its end line says so is refused."""
     spool.seek(0)
     taken, ended = 0, False
-    for number, line in enumerate(spool, start=1):
+    for number, line in enumerate(iter(partial(spool.readline, _LONGEST + 1), b""), start=1):
+        if len(line) > _LONGEST:
+            raise InvalidInput(f"line {number} has more than {_LONGEST:,} bytes: nothing was taken in")
         if not line.strip():
             continue
         record = _record(line, number)
@@ -159,9 +163,9 @@ def _record(line: bytes, number: int) -> dict[str, Any]:
     responses={200: {"description": "The book's file.", "content": {"application/vnd.sqlite3": {}}}},
 )
 async def backup(request: Request, ask: Annotated[Ask, Depends(ADMIN)]) -> Response:
-    """The whole store, every space, as one file; for a book in a file."""
+    """The whole store, every space, as one file; for a key that opens every space."""
     here = door(request)
-    place = await here.run(replace(ask, operation="read"), _backed_up)
+    place = await here.run(replace(ask, operation="read", everywhere=True), _backed_up)
     return StreamingResponse(
         _sent(here, place),
         media_type="application/vnd.sqlite3",
