@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import ipaddress
 import os
 import warnings
 from dataclasses import dataclass, field
@@ -98,6 +97,8 @@ def _authorization(parts: SplitResult, api_key: str | None) -> str | None:
 def _is_loopback(host: str) -> bool:
     if host == "localhost" or host.endswith(".localhost"):
         return True
+    import ipaddress  # every program imports this module, and few open a server
+
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -214,10 +214,10 @@ class Transport:
         """What went wrong between here and the server, in words."""
         if isinstance(error, urllib3.exceptions.NameResolutionError):
             return ServerUnavailable(f"{self.shown} cannot be reached: its name is not known")
-        if isinstance(error, urllib3.exceptions.ConnectTimeoutError):
-            return ServerUnavailable(f"{self.shown} cannot be reached: nobody answers")
         if isinstance(error, urllib3.exceptions.NewConnectionError):
             return ServerUnavailable(f"{self.shown} cannot be reached: {_reason(error)}; is the server running?")
+        if isinstance(error, urllib3.exceptions.ConnectTimeoutError):
+            return ServerUnavailable(f"{self.shown} cannot be reached: nobody answers")
         if isinstance(error, urllib3.exceptions.SSLError):
             return ServerUnavailable(f"there is no safe connection to {self.shown}: {_reason(error)}")
         open_end = "; what was asked for may have been done: look before asking again" if writes else ""
