@@ -45,6 +45,51 @@ def state(book: Book) -> tuple[object, ...]:
     return stats.memories, stats.versions, book.kv("n").get("log"), stats.files, stats.messages, stats.jobs, feedback
 
 
+class Stranger:
+    """Something on a port that is no commonplace server: it answers each request with the next of its answers."""
+
+    def __init__(self, *answers: bytes) -> None:
+        self._answers = [*answers]
+        self.heard: list[bytes] = []
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = self._listener.accept()
+                with client, contextlib.suppress(OSError):
+                    self.heard.append(client.recv(65536))
+                    if self._answers:
+                        client.sendall(self._answers.pop(0) if len(self._answers) > 1 else self._answers[0])
+
+    def close(self) -> None:
+        self._listener.close()
+
+
+def answer(status: str, body: str | bytes, *headers: str, kind: str = "application/json") -> bytes:
+    """An answer as it goes over the wire."""
+    data = body.encode() if isinstance(body, str) else body
+    lines = [f"HTTP/1.1 {status}", f"Content-Type: {kind}", f"Content-Length: {len(data)}", *headers]
+    return "\r\n".join([*lines, "Connection: close", "", ""]).encode() + data
+
+
+def problem(code: str, status: str, **more: object) -> bytes:
+    told = {"detail": "told so", "code": code, **more}
+    return answer(status, json.dumps(told), kind="application/problem+json")
+
+
+@contextlib.contextmanager
+def stranger(*answers: bytes, timeout: float = 2.0) -> Iterator[tuple[Stranger, Book]]:
+    opened = Stranger(*answers)
+    try:
+        with commonplace.open(opened.url, api_key="cp_secret", timeout=timeout) as book:
+            yield opened, book
+    finally:
+        opened.close()
+
+
 @pytest.mark.parametrize("name", WRITES)
 def test_a_write_whose_answer_is_lost_is_done_once(shelves: Shelves, tmp_path: Path, name: str) -> None:
     (tmp_path / "straight").mkdir()
@@ -84,6 +129,36 @@ def test_a_read_is_asked_again(shelves: Shelves, tmp_path: Path) -> None:
         cut.lose(3)
         assert [hit.memory.id for hit in book.recall("harbour", threshold=0)] == ["m"]
         assert len(cut.lost) == 3
+
+
+@pytest.mark.parametrize("last", [problem("store_busy", "503 Busy"), b""], ids=["busy", "broken"])
+def test_a_write_that_may_have_been_done_says_so_whatever_came_after(last: bytes) -> None:
+    with stranger(b"", last, timeout=1) as (_, book):
+        with pytest.raises(commonplace.ServerUnavailable, match="may have been done"):
+            book.kv("n").append("log", 1)
+        with pytest.raises((commonplace.ServerUnavailable, commonplace.StoreBusy)) as caught:
+            book.kv("n").get("log")
+        assert "may have been done" not in str(caught.value)
+
+
+def test_a_write_that_never_left_says_nothing_of_the_kind() -> None:
+    book = commonplace.open(f"http://127.0.0.1:{free_port()}", timeout=0.5)
+    with pytest.raises(commonplace.ServerUnavailable, match="cannot be reached") as caught:
+        book.kv("n").append("log", 1)
+    assert "may have been done" not in str(caught.value)
+
+
+def test_a_write_whose_answer_is_lost_before_the_server_goes_says_so(shelves: Shelves, tmp_path: Path) -> None:
+    url = shelves.url(tmp_path)
+    with wire(shelves.server.port) as cut:
+        book = commonplace.open(cut.url + url.removeprefix(shelves.server.url), timeout=2)
+        book.stats()
+        cut.lose(1_000)
+        with pytest.raises(commonplace.ServerUnavailable, match="may have been done"):
+            book.kv("n").append("log", 1)
+        book.close()
+    with commonplace.open(url) as straight:
+        assert straight.kv("n").get("log") == [1]
 
 
 def test_an_upload_that_breaks_is_not_sent_again_and_leaves_nothing_half(shelves: Shelves, tmp_path: Path) -> None:
@@ -153,51 +228,6 @@ def test_a_name_that_nobody_has_is_told() -> None:
         book.get("m")
 
 
-class Stranger:
-    """Something on a port that is no commonplace server: it answers each request with the next of its answers."""
-
-    def __init__(self, *answers: bytes) -> None:
-        self._answers = [*answers]
-        self.heard: list[bytes] = []
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
-        threading.Thread(target=self._serve, daemon=True).start()
-
-    def _serve(self) -> None:
-        with contextlib.suppress(OSError):
-            while True:
-                client, _ = self._listener.accept()
-                with client, contextlib.suppress(OSError):
-                    self.heard.append(client.recv(65536))
-                    if self._answers:
-                        client.sendall(self._answers.pop(0) if len(self._answers) > 1 else self._answers[0])
-
-    def close(self) -> None:
-        self._listener.close()
-
-
-def answer(status: str, body: str | bytes, *headers: str, kind: str = "application/json") -> bytes:
-    """An answer as it goes over the wire."""
-    data = body.encode() if isinstance(body, str) else body
-    lines = [f"HTTP/1.1 {status}", f"Content-Type: {kind}", f"Content-Length: {len(data)}", *headers]
-    return "\r\n".join([*lines, "Connection: close", "", ""]).encode() + data
-
-
-def problem(code: str, status: str, **more: object) -> bytes:
-    told = {"detail": "told so", "code": code, **more}
-    return answer(status, json.dumps(told), kind="application/problem+json")
-
-
-@contextlib.contextmanager
-def stranger(*answers: bytes, timeout: float = 2.0) -> Iterator[tuple[Stranger, Book]]:
-    opened = Stranger(*answers)
-    try:
-        with commonplace.open(opened.url, api_key="cp_secret", timeout=timeout) as book:
-            yield opened, book
-    finally:
-        opened.close()
-
-
 STATS = '{"space": "default", "memories": 3, "versions": 3, "by_kind": {}, "entries": 0, "files": 0, "messages": 0,'
 STATS += ' "jobs": 0, "embedder": "x", "dimension": 8, "bytes": 1, "engine": "x"}'
 FINE = answer("200 OK", STATS)
@@ -222,7 +252,7 @@ FINE = answer("200 OK", STATS)
 )
 def test_a_stranger_is_recognised(said: bytes, match: str) -> None:
     strange = (commonplace.ServerFailed, commonplace.ServerUnavailable)
-    with stranger(said, timeout=0.3) as (_, book), pytest.raises(strange, match=match) as caught:
+    with stranger(said, timeout=1) as (_, book), pytest.raises(strange, match=match) as caught:
         book.stats()
     assert len(str(caught.value)) < 400
     assert "cp_secret" not in str(caught.value)

@@ -178,7 +178,7 @@ class Transport:
             headers["Content-Type"] = "application/json"
         if request.writes:
             headers["Idempotency-Key"] = new_id()
-        hope = False
+        hope = doubt = False
         for attempt in count(1):
             self.ensure_open()
             at = self._chosen
@@ -186,13 +186,15 @@ class Transport:
                 response = self._send(self._servers[at], request, headers, ends, preload)
             except _Failed as failed:
                 wait = max(_backoff((attempt - 1) // len(self._servers)), failed.wait)
-                hope = hope or failed.may_pass
+                hope, doubt = hope or failed.may_pass, doubt or failed.sent
                 if failed.away:
                     self._chosen = (at + 1) % len(self._servers)
                     if attempt % len(self._servers):  # somebody has not been asked yet
                         hope, wait = True, 0.0
-                again = hope and (failed.unsent or isinstance(request.body, bytes | None))
+                again = hope and (not failed.sent or isinstance(request.body, bytes | None))
                 if not again or time.monotonic() + wait > last:
+                    if doubt and request.writes and failed.error.retryable:
+                        raise _doubtful(failed.error) from failed.error
                     raise failed.error from failed.__cause__
             else:
                 yield response
@@ -219,14 +221,16 @@ class Transport:
             answer = _answer(response)
         except urllib3.exceptions.HTTPError as error:
             self.ensure_open()
-            told = _told(error, server.shown, writes=request.writes)
-            raise _Failed(told, away=True, may_pass=_may_pass(error), unsent=_is_unsent(error)) from error
-        told_by_server = answers.failure(answer, server.shown)
+            told = _told(error, server.shown)
+            raise _Failed(told, away=True, may_pass=_may_pass(error), sent=_may_be_sent(error)) from error
+        refused = answers.failure(answer, server.shown)
         raise _Failed(
-            told_by_server,
+            refused,
             away=answer.status in answers.AWAY,
-            may_pass=told_by_server.retryable,
-            wait=answers.retry_after(answer, told_by_server),
+            may_pass=refused.retryable,
+            # Whatever stands in between may have lost an answer of the server itself.
+            sent=isinstance(refused, ServerUnavailable),
+            wait=answers.retry_after(answer, refused),
         )
 
     def _pieces(self, response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
@@ -239,21 +243,19 @@ class Transport:
 class _Failed(Exception):
     """One try that did not succeed, and what that means for the next."""
 
-    def __init__(
-        self, error: CommonplaceError, *, away: bool, may_pass: bool, unsent: bool = False, wait: float = 0.0
-    ) -> None:
+    def __init__(self, error: CommonplaceError, *, away: bool, may_pass: bool, sent: bool, wait: float = 0.0) -> None:
         super().__init__(error)
         self.error = error
         self.away = away
         """Whether the server is to blame, and another one may answer."""
         self.may_pass = may_pass
-        self.unsent = unsent
-        """Whether there was no connection, so that nothing of the request has gone out."""
+        self.sent = sent
+        """Whether the server may have heard it, and carried it out."""
         self.wait = wait
         """Seconds that the server asks to wait."""
 
 
-def _told(error: Exception, shown: str, *, writes: bool = False) -> ServerUnavailable:
+def _told(error: Exception, shown: str) -> ServerUnavailable:
     """What went wrong between here and the server, in words."""
     if isinstance(error, urllib3.exceptions.NameResolutionError):
         return ServerUnavailable(f"{shown} cannot be reached: its name is not known")
@@ -263,10 +265,14 @@ def _told(error: Exception, shown: str, *, writes: bool = False) -> ServerUnavai
         return ServerUnavailable(f"{shown} cannot be reached: nobody answers")
     if isinstance(error, urllib3.exceptions.SSLError):
         return ServerUnavailable(f"there is no safe connection to {shown}: {_reason(error)}")
-    open_end = "; what was asked for may have been done: look before asking again" if writes else ""
     if isinstance(error, urllib3.exceptions.ReadTimeoutError):
-        return ServerUnavailable(f"{shown} gave no answer in time{open_end}")
-    return ServerUnavailable(f"the connection to {shown} broke ({_reason(error)}){open_end}")
+        return ServerUnavailable(f"{shown} gave no answer in time")
+    return ServerUnavailable(f"the connection to {shown} broke ({_reason(error)})")
+
+
+def _doubtful(failed: CommonplaceError) -> ServerUnavailable:
+    """The last error of a call, one of whose tries may have been carried out."""
+    return ServerUnavailable(f"{failed}; what was asked for may have been done: look before asking again")
 
 
 def _may_pass(error: urllib3.exceptions.HTTPError) -> bool:
@@ -277,8 +283,9 @@ def _may_pass(error: urllib3.exceptions.HTTPError) -> bool:
     return not isinstance(error, urllib3.exceptions.SSLError)
 
 
-def _is_unsent(error: urllib3.exceptions.HTTPError) -> bool:
-    return isinstance(error, urllib3.exceptions.NewConnectionError | urllib3.exceptions.ConnectTimeoutError)
+def _may_be_sent(error: urllib3.exceptions.HTTPError) -> bool:
+    never = (urllib3.exceptions.ConnectTimeoutError, urllib3.exceptions.SSLError)
+    return not isinstance(error, never)
 
 
 def _answer(response: urllib3.BaseHTTPResponse) -> Answer:
