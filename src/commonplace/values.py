@@ -170,9 +170,9 @@ class Recall:
         """The exact number of tokens of `text`; counted when asked for, since counting costs more than searching."""
         if self.counted is not None:
             return self.counted
-        from commonplace.recall import tokens
+        from commonplace.recall import pack
 
-        return tokens.count(self.text)
+        return pack.count(self.text)
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)

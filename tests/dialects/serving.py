@@ -7,7 +7,7 @@ import ssl
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -63,10 +63,10 @@ class Served:
 
 
 @contextmanager
-def serving(path: Path | str, gate: Gate | None = None) -> Iterator[Served]:
+def serving(path: Path | str, gate: Gate | None = None, *, sign_up: str | None = None) -> Iterator[Served]:
     """Serve a book on a free port until the block ends."""
     core = open_core(path)
-    app = create_app(core, Config(), closing=core.close)
+    app = create_app(core, Config(sign_up=sign_up), closing=core.close)
     if gate is not None:
         app.state.door = Door(core, gate, threads=2)
     sock = bound("127.0.0.1", 0)
@@ -103,8 +103,9 @@ class Keys:
         """Nothing is charged."""
         return ()
 
-    def charge(self, ask: Ask, caller: Caller) -> None:
+    def charge(self, ask: Ask, caller: Caller) -> Callable[[], None]:
         """Nothing is charged."""
+        return lambda: None
 
 
 def run_client(code: str, *packages: str, cwd: Path | None = None, **env: str) -> str:

@@ -159,7 +159,7 @@ def test_botwire_works_unmodified(at: str) -> None:
     assert run_client(BOTWIRE, "botwire-0.2.1", BOTWIRE_URL=at) == "done\n"
 
 
-@pytest.mark.parametrize(("package", "loading"), VERSIONS)
+@pytest.mark.parametrize(("package", "loading"), VERSIONS, ids=[package for package, _ in VERSIONS])
 def test_zerolatency_works_unmodified(at: str, package: str, loading: str) -> None:
     assert run_client(ZEROLATENCY.format(loading=loading, url=at), package) == "done\n"
 
@@ -185,7 +185,7 @@ except RateLimitError as error:
 """
 
 
-@pytest.mark.parametrize(("package", "loading"), VERSIONS)
+@pytest.mark.parametrize(("package", "loading"), VERSIONS, ids=[package for package, _ in VERSIONS])
 def test_zerolatency_raises_its_own_errors(
     tmp_path_factory: pytest.TempPathFactory, package: str, loading: str
 ) -> None:

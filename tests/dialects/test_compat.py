@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 import commonplace
-from commonplace import compat
-from commonplace.compat import botwire, memstore, zero_latency
+from commonplace import compat, working
+from commonplace.compat import answers, botwire, memstore, zero_latency
+from commonplace.learn.types import Finding, Utterance
 from tests.dialects.serving import Served, talking
 
 
@@ -61,6 +62,25 @@ def test_what_still_waits_is_learned_at_the_programs_end(tmp_path: Path) -> None
     with commonplace.open(tmp_path / "team.db") as book:
         assert not book.jobs()
         assert book.list(kinds=["decision"]).memories
+
+
+class Broken:
+    """An extractor that cannot."""
+
+    def extract(self, messages: Sequence[Utterance]) -> list[list[Finding]]:
+        """Fail."""
+        raise RuntimeError("no model here")
+
+
+def test_an_extraction_that_failed_for_good_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(working, "ATTEMPTS", 1)
+    with commonplace.open(tmp_path / "broken.db", extractor=Broken()) as book:
+        session = book.learn("Sarah: We decided to use Redis for caching.").session
+        until = time.monotonic() + 20
+        while (status := answers.extraction(book, session))["status"] == "accepted":
+            assert time.monotonic() < until
+            time.sleep(0.02)
+    assert status == {"job_id": session, "status": "failed", "memories_stored": 0, "memory_ids": []}
 
 
 def test_botwires_memory_gives_back_what_its_client_would() -> None:

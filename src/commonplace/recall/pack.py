@@ -78,7 +78,16 @@ def _excess(written: list[str], max_tokens: int) -> int:
     """Give by how many tokens lines are over their budget; 0 if they fit, which few bytes do without counting."""
     if not written or sum(len(each.encode()) + 1 for each in written) <= max_tokens:
         return 0
-    return max(sum(map(_cost, written)) - _cost_of_end(written[-1]) - max_tokens, 0)
+    return max(_total(written) - max_tokens, 0)
+
+
+def count(text: str) -> int:
+    """Count the tokens of a text that `pack` gave: line by line, since lines come again and whole answers do not."""
+    return _total(text.split("\n")) if text else 0
+
+
+def _total(written: list[str]) -> int:
+    return sum(map(_cost, written)) - _cost_of_end(written[-1])
 
 
 def _cost_of_end(line: str) -> int:

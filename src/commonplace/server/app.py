@@ -24,6 +24,7 @@ from commonplace.server.gate import KeyGate
 from commonplace.server.health import router as health
 from commonplace.server.native import keys
 from commonplace.server.native import router as native
+from commonplace.server.native.straight import Straight
 from commonplace.server.openapi import documented
 from commonplace.server.paths import RawPath
 from commonplace.server.problems import broken, problem, refusal
@@ -57,6 +58,7 @@ def create_app(core: Core, config: Config, *, closing: Callable[[], None] | None
     if config.sign_up is not None:
         app.state.sign_up = partial(_signed_up, core, config.sign_up)
     app.openapi = documented(app)  # type: ignore[method-assign]  # as FastAPI's own documentation does it
+    app.add_middleware(Straight)
     app.add_middleware(Bodies, most=config.max_body_bytes, timeout=config.body_timeout)
     app.add_middleware(RawPath)
     if config.cors_origins:
@@ -74,9 +76,10 @@ def create_app(core: Core, config: Config, *, closing: Callable[[], None] | None
     app.add_exception_handler(HTTPException, _turned_away)
     app.add_exception_handler(Exception, _broken)
     app.include_router(health)
+    # Before the many routes of the native API, which the framework tries one after the other.
+    app.router.routes.append(Dialects())
     app.include_router(native)
     app.include_router(keys.router)
-    app.router.routes.append(Dialects())
     return app
 
 

@@ -10,10 +10,11 @@ from typing import Protocol, TypeVar
 
 from commonplace.book import Book
 from commonplace.core import Core, Place
-from commonplace.errors import Forbidden
+from commonplace.errors import Forbidden, InvalidInput
 from commonplace.server.callers import Ask, Caller
 from commonplace.server.once import Once
 from commonplace.server.visits import Extra, Visit, VisitedStore, visiting
+from commonplace.store import spaces
 
 T = TypeVar("T")
 _MOST_BOOKS = 10_000
@@ -100,6 +101,8 @@ class Door:
         """Who asks, and for which space; Unauthorized or Forbidden if they may not."""
         caller = self._gate.admit(ask)
         space = caller.home if ask.space is None else ask.space
+        if space.startswith(spaces.RESERVED):
+            raise InvalidInput(f"names of spaces do not begin with {spaces.RESERVED!r}")
         if not caller.opens(space):
             raise Forbidden(f"this key does not open the space {space!r}")
         if not caller.may(ask.role):

@@ -42,7 +42,8 @@ def bound(host: str, port: int) -> socket.socket:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except socket.gaierror as error:
         raise InvalidInput(f"{host!r} is no address of this machine: {error.strerror}") from error
-    made = socket.socket(family, socket.SOCK_STREAM)
+    # Named as TCP: only then does asyncio send small answers at once instead of waiting for more.
+    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         made.bind(address)

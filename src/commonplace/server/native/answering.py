@@ -65,8 +65,8 @@ async def answered(
     """Run a verb and answer with what it gives; one thing with a version has an ETag."""
     if keep:
         given = await door(request).run(ask, verb, keep=True)
-        return _told(encoded(given), status)
-    return _told(await door(request).run(ask, lambda book: encoded(verb(book))), status)
+        return told(encoded(given), status)
+    return told(await door(request).run(ask, lambda book: encoded(verb(book))), status)
 
 
 def encoded(value: object) -> tuple[bytes, int | None]:
@@ -74,7 +74,8 @@ def encoded(value: object) -> tuple[bytes, int | None]:
     return to_json(wire.plain(value)), _version(value)
 
 
-def _told(answer: tuple[bytes, int | None], status: int) -> Response:
+def told(answer: tuple[bytes, int | None], status: int) -> Response:
+    """An encoded answer as a response."""
     body, version = answer
     return Response(body, status, headers=None if version is None else {"ETag": f'"{version}"'}, media_type=JSON)
 

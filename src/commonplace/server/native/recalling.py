@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import ConfigDict, Field
@@ -52,10 +52,15 @@ class Feedback(Body):
 @router.post("/recall", response_model=answers.Recall, operation_id="recall")
 async def recall(request: Request, ask: Annotated[Ask, Depends(RECALL)], body: Question) -> Response:
     """Recall what bears on the query, the best first; an empty answer means that nothing does."""
+    return await answered(request, ask, lambda book: book.recall(**arguments(body)))
+
+
+def arguments(body: Question) -> dict[str, Any]:
+    """What the verb is called with."""
     asked = given(body)
     if body.within is not None:
         asked["within"] = body.within.value()
-    return await answered(request, ask, lambda book: book.recall(**asked))
+    return asked
 
 
 @router.post("/feedback", response_model=answers.Touched, operation_id="feedback")
