@@ -157,7 +157,7 @@ class Clients:
     say: Timeline
     do: Callable[[Book, Deed], None] = do
     calls: list[tuple[float, float]] = field(default_factory=list)
-    """When each acknowledged deed was, and how many seconds it took."""
+    """When each acknowledged deed was, and how many seconds it took; 0 where that depends on the others."""
     lost: int = 0
     """Deeds that were carried out, as their repetition was told, without the answer that was forgotten meanwhile."""
     errors: list[str] = field(default_factory=list)
@@ -218,7 +218,8 @@ class Clients:
             self.lost += 1
         ended = time.monotonic()
         note(log, "done", deed["number"])
-        self.calls.append((ended, ended - started))
+        # Counting waits for the others' turns: how long says nothing about a server.
+        self.calls.append((ended, ended - started if deed["kind"] != "increment" else 0.0))
         recall(book, deed)
 
 
@@ -250,7 +251,7 @@ def verdict(clients: Clients, where: str, more: Sequence[Callable[[Book], list[s
 
 
 def _times(clients: Clients) -> Iterator[str]:
-    took = sorted(seconds for _, seconds in clients.calls)
+    took = sorted(seconds for _, seconds in clients.calls if seconds)
     seconds, ended = max((seconds, ended) for ended, seconds in clients.calls)
     yield f"one write took {took[len(took) // 2] * 1e3:.0f} ms (median), {took[int(len(took) * 0.99)]:.2f} s (99%)"
     yield f"longest {seconds:.2f} s, answered at {clients.say.at(ended):.2f} s"
