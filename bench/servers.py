@@ -25,9 +25,10 @@ import psycopg
 from failover import AWAY, in_folder
 from serving_trial import TREE, Clients, Served, Timeline, verdict
 
-from commonplace import Book
+from commonplace import Book, Memory
 from commonplace.local_postgres import LocalPostgres
 from commonplace.store import schema
+from commonplace.testing import crash
 from commonplace.testing.crash import Deed
 from commonplace.working import IDLE, LEASE
 
@@ -162,7 +163,7 @@ def compare_learned(working: Clients, book: Book) -> list[str]:
     """Each message that was taken in is there once, and made exactly one memory, once."""
     learning, say = book.in_space(SPACE), working.say
     problems = _drained(learning, say)
-    wanted = _taken_in(working.folder)
+    wanted, doubtful = _taken_in(working.folder)
     said, learned = Counter[str](), Counter[str]()
     for memory in _everything(learning):
         who = memory.content.rpartition(" ")[2].rstrip(".") if isinstance(memory.content, str) else ""
@@ -176,7 +177,8 @@ def compare_learned(working: Clients, book: Book) -> list[str]:
     say(f"{len(wanted):,} messages taken in, {sum(learned.values()):,} memories learned from them")
     for name, found in (("message", said), ("memory", learned)):
         problems += [f"{found[who]} {name} of {who}" for who in wanted if found[who] != 1]
-        problems += [f"a {name} of {who} out of nowhere" for who in found.keys() - wanted]
+        problems += [f"a {name} of {who} out of nowhere" for who in found.keys() - wanted - doubtful]
+        problems += [f"{found[who]} {name} of {who}" for who in doubtful if found[who] > 1]
     return problems
 
 
@@ -189,13 +191,15 @@ def _drained(learning: Book, say: Timeline) -> list[str]:
     return [f"job {job.number} is {job.state}: {job.error}" for job in waiting]
 
 
-def _taken_in(folder: Path) -> set[str]:
-    """Who said something, by the notes of the clients: all that began, since each client saw its call through."""
+def _taken_in(folder: Path) -> tuple[set[str], set[str]]:
+    """Whose messages were acknowledged, and whose calls were given up, by the notes of the clients."""
     lines = (json.loads(line) for notes in folder.glob("*.notes") for line in notes.read_text("ascii").splitlines())
-    return {about["who"] for what, about in lines if what == "begun" and about["kind"] == "learn"}
+    begun = {about["who"] for what, about in lines if what == "begun" and about["kind"] == "learn"}
+    doubtful = {deed["who"] for deed in crash.read_notes(folder).cut_off if deed["kind"] == "learn"}
+    return begun - doubtful, doubtful
 
 
-def _everything(book: Book) -> Iterator:
+def _everything(book: Book) -> Iterator[Memory]:
     cursor = None
     while True:
         page = book.list(order="oldest", limit=10_000, cursor=cursor)

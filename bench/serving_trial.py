@@ -11,14 +11,14 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
 
 import psutil
 from failover import compare_counter, compare_recall, do, note, recall
 
 import commonplace
-from commonplace import AnswerLost, Book
+from commonplace import AnswerLost, Book, ServerUnavailable
 from commonplace.testing import crash
 from commonplace.testing.crash import Deed
 
@@ -28,7 +28,8 @@ START = 120.0
 """Seconds that a server may take to be ready, on a machine that does much else."""
 GRACE = 90.0
 """Seconds that a client may take for its last call."""
-Say = Callable[[str], None]
+TRIES = 8.0
+"""Seconds for which a call is tried again at least: 10, less the longest pause."""
 
 
 class Timeline:
@@ -160,20 +161,21 @@ class Clients:
     """When each acknowledged deed was, and how many seconds it took; 0 where that depends on the others."""
     lost: int = 0
     """Deeds that were carried out, as their repetition was told, without the answer that was forgotten meanwhile."""
+    given_up: int = 0
+    """Calls that found nobody for as long as they are tried, as documented; what became of them is open."""
     errors: list[str] = field(default_factory=list)
+    _births: Iterator[int] = field(default_factory=lambda: count(1))
     _threads: list[threading.Thread] = field(default_factory=list)
     _stop: threading.Event = field(default_factory=threading.Event)
     _seen: int = 0
 
-    def start(self, count: int) -> None:
+    def start(self, wanted: int) -> None:
         """Start so many; returns when each has had something acknowledged."""
         self.folder.mkdir()
-        self._threads = [
-            threading.Thread(target=self._run, args=(birth,), daemon=True) for birth in range(1, count + 1)
-        ]
+        self._threads = [threading.Thread(target=self._run, daemon=True) for _ in range(wanted)]
         for thread in self._threads:
             thread.start()
-        while len(list(self.folder.glob("*.first"))) + len(self.errors) < count:
+        while len(list(self.folder.glob("*.first"))) + len(self.errors) < wanted:
             time.sleep(0.05)
 
     def watch(self, seconds: float) -> None:
@@ -195,19 +197,35 @@ class Clients:
         waiting = sum(thread.is_alive() for thread in self._threads)
         return [f"{waiting} clients still waited for an answer after {GRACE:g} s"] if waiting else []
 
-    def _run(self, birth: int) -> None:
+    def _run(self) -> None:
+        # Whoever gave a call up does not know what became of it: the next of its deeds are another's.
+        while not self._stop.is_set() and self._live(next(self._births)):
+            pass
+
+    def _live(self, birth: int) -> bool:
+        """Do one deed after another; whether to go on under another name."""
         log = os.open(self.folder / f"{birth:06}.notes", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        started = time.monotonic()
         try:
             with commonplace.open(self.url) as book:
                 for deed in self.deeds(birth):
                     if self._stop.is_set():
-                        return
+                        return False
+                    started = time.monotonic()
                     self._one(book, log, deed)
                     (self.folder / f"{birth:06}.first").touch()
-        except Exception as error:  # noqa: BLE001  # the judge wants to know of any: no error at all is allowed
+        except Exception as error:  # noqa: BLE001  # the judge wants to know of any: no other error at all is allowed
+            seconds = time.monotonic() - started
+            if isinstance(error, ServerUnavailable) and seconds >= TRIES:
+                self.given_up += 1
+                self.say(f"client {birth} gave a call up after {seconds:.1f} s: {error}"[:200])
+                return True
             self.errors.append(repr(error))
-            self.say(f"ERROR seen by client {birth}: {error!r}"[:300])
+            self.say(f"ERROR seen by client {birth} after {seconds:.1f} s: {error!r}"[:300])
             note(log, "error", repr(error))
+        finally:
+            os.close(log)
+        return False
 
     def _one(self, book: Book, log: int, deed: Deed) -> None:
         note(log, "begun", deed)
@@ -241,6 +259,7 @@ def verdict(clients: Clients, where: str, more: Sequence[Callable[[Book], list[s
         problems += checked.problems
     say(f"{ledger.acknowledged:,} writes acknowledged to {len(clients._threads)} clients, {len(clients.errors)} errors")
     say(f"{clients.lost} of them by word that they were carried out, their answers having been forgotten meanwhile")
+    say(f"{clients.given_up} calls given up after {TRIES:g} s and more without an answer, of which nothing is promised")
     for line in _times(clients):
         say(line)
     say(f"deep check of {sum(checked.checked.values()):,} rows: {'clean' if checked.ok else 'PROBLEMS'}")
