@@ -45,25 +45,25 @@ def write(url: str, folder: Path, birth: int) -> int:
     log = os.open(folder / f"{birth:06}.notes", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     try:
         with commonplace.open(url, embedder=HashEmbedder()) as book:
-            for deed in _deeds(birth):
+            for deed in deeds(birth):
                 if (folder / "stop").exists():
                     return 0
-                _note(log, "begun", deed)
+                note(log, "begun", deed)
                 started = time.monotonic()
-                _do(book, deed)
-                _note(log, "done", [deed["number"], time.monotonic() - started, time.time()])
-                _recall(book, deed)
+                do(book, deed)
+                note(log, "done", [deed["number"], time.monotonic() - started, time.time()])
+                recall(book, deed)
     except Exception as error:  # noqa: BLE001  # the parent judges: no error at all is allowed
-        _note(log, "error", repr(error))
+        note(log, "error", repr(error))
         return 1
     return 0
 
 
-def _note(log: int, what: str, about: object) -> None:
+def note(log: int, what: str, about: object) -> None:
     os.write(log, json.dumps([what, about]).encode() + b"\n")
 
 
-def _deeds(birth: int) -> Iterator[Deed]:
+def deeds(birth: int) -> Iterator[Deed]:
     """The deeds of the crash test, and after each third of them one more on the counter that all share."""
     for deed in crash.Plan(birth):
         yield deed
@@ -71,7 +71,7 @@ def _deeds(birth: int) -> Iterator[Deed]:
             yield {"number": deed["number"], "kind": "increment"}
 
 
-def _do(book: Book, deed: Deed) -> None:
+def do(book: Book, deed: Deed) -> None:
     if deed["kind"] == "increment":
         _increment(book)
     else:
@@ -91,7 +91,7 @@ def _increment(book: Book) -> None:
         return
 
 
-def _recall(book: Book, deed: Deed) -> None:
+def recall(book: Book, deed: Deed) -> None:
     """What was just acknowledged is recalled at once; now and then is enough."""
     if deed["kind"] not in ("one", "revise") or deed["number"] % RECALL_EVERY:
         return
@@ -203,8 +203,8 @@ def verdict(running: Trial) -> int:
     ledger = crash.read_notes(running.folder)
     with commonplace.open(running.url, embedder=HashEmbedder()) as book:
         problems += crash.compare(ledger, crash.look(book))
-        problems += _compare_counter(ledger, running.folder, book)
-        problems += _compare_recall(ledger, book)
+        problems += compare_counter(ledger, running.folder, book)
+        problems += compare_recall(ledger, book)
         checked = book.check(deep=True)
         problems += checked.problems
     longest, when = _longest(running.folder)
@@ -218,7 +218,7 @@ def verdict(running: Trial) -> int:
     return 1 if problems else 0
 
 
-def _compare_counter(ledger: Ledger, folder: Path, book: Book) -> list[str]:
+def compare_counter(ledger: Ledger, folder: Path, book: Book) -> list[str]:
     """The shared counter is what was acknowledged, but for increments that were cut off."""
     begun = [json.loads(line)[1] for notes in folder.glob("*.notes") for line in notes.read_text("ascii").splitlines()]
     wanted = sum(isinstance(deed, dict) and deed["kind"] == "increment" for deed in begun)
@@ -229,7 +229,7 @@ def _compare_counter(ledger: Ledger, folder: Path, book: Book) -> list[str]:
     return [f"the counter is at {stands}, acknowledged were {wanted - doubtful}"]
 
 
-def _compare_recall(ledger: Ledger, book: Book) -> list[str]:
+def compare_recall(ledger: Ledger, book: Book) -> list[str]:
     """What is acknowledged is recalled, by its words and in its version."""
     sure = [(name, said[0]) for (kind, name), said in ledger.stands.items() if kind == "memory" and len(said) == 1]
     problems = []

@@ -45,9 +45,10 @@ def open(
     """Open the book at a path or a postgresql:// URL, making it if it is not there. Whoever opens closes.
 
     An http:// or https:// URL opens a book that `commonplace serve` keeps, as a RemoteBook; it asks the server nothing
-    yet. Only there, `api_key` is the key that the server knows (else COMMONPLACE_API_KEY), and `timeout` the seconds
-    that a call may take, its retries included (30). What belongs to the store is then the server's: no embedder,
-    reranker, settings, read_url or extractor.
+    yet. Several servers of one book are "http://a:8420,http://b:8420": if one is away, the next is asked. Only there,
+    `api_key` is the key that the server knows (else COMMONPLACE_API_KEY), and `timeout` the seconds that a call may
+    take, its retries included (30). What belongs to the store is then the server's: no embedder, reranker, settings,
+    read_url or extractor.
 
     `space` is the wall: no verb of the returned book reaches beyond it. `embedder` is None for the one that
     ships with commonplace, or an Embedder, a function, or a text such as "openai:text-embedding-3-small".
@@ -134,7 +135,7 @@ def shown(where: str | PathLike[str]) -> str:
     """A book's place as messages may show it: without a password."""
     place = fspath(where)
     if is_remote(place):
-        return remote_address.parse(place, warn=False).shown
+        return remote_address.shown(remote_address.parse_all(place, warn=False))
     return address.parse(place).shown if _is_url(place) else place
 
 
@@ -154,7 +155,7 @@ def _open_remote(
     seconds = TIMEOUT if timeout is None else checks.amount(timeout, "timeout")
     if not seconds:
         raise InvalidInput("timeout is a number of seconds above 0")
-    return RemoteBook(Transport(remote_address.parse(url, api_key), timeout=seconds), space)
+    return RemoteBook(Transport(remote_address.parse_all(url, api_key), timeout=seconds), space)
 
 
 def _reader(spec: ExtractorLike, space: str, settings: Settings) -> Callable[[Store], Extractor | None]:

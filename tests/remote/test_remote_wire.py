@@ -378,7 +378,7 @@ def test_connections_are_kept(shelves: Shelves, tmp_path: Path) -> None:
     with commonplace.open(shelves.url(tmp_path)) as book:
         for i in range(20):
             book.kv("n").set("k", i)
-        assert book._transport._pool.num_connections == 1  # type: ignore[attr-defined]
+        assert book._transport._servers[0].pool.num_connections == 1  # type: ignore[attr-defined]
 
 
 FORK = """

@@ -12,6 +12,7 @@ import psycopg
 import pytest
 from server_harness import Running, start
 
+from commonplace import keys
 from tests.postgres import ORDINARY, ordinary_url
 
 
@@ -49,3 +50,14 @@ def test_one_append_sent_to_two_servers_at_once_is_applied_once(two: tuple[Runni
     with psycopg.connect(ordinary_url(), autocommit=True) as connection:
         seen = connection.execute(f'SELECT count(*) FROM "{schema}".request').fetchone()  # noqa: S608  # a test's own
     assert seen == (0,)
+
+
+def test_a_key_revoked_through_one_server_is_refused_by_the_other_at_once(two: tuple[Running, Running]) -> None:
+    admin = {"X-API-Key": keys.create(two[0].core.store, role="admin").token}
+    for revoking, other in (two, two[::-1]):
+        made = httpx.post(f"{revoking.url}/v1/keys", json={"role": "write"}, headers=admin).json()
+        asking = {"X-API-Key": made["token"]}
+        with httpx.Client(base_url=other.url, headers=asking, timeout=30) as kept:
+            assert kept.get("/v1/spaces/default/stats").status_code == 200
+            assert httpx.delete(f"{revoking.url}/v1/keys/{made['key']['id']}", headers=admin).status_code == 200
+            assert kept.get("/v1/spaces/default/stats").status_code == 401

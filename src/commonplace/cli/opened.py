@@ -128,8 +128,8 @@ def _open(args: Namespace, where: str) -> Book:
     book = commonplace.open(
         where, space=space, embedder=embedder(args), reranker=reranker(args), extractor=extractor(args)
     )
+    # A command ends when it is done: a thread would begin jobs that nobody waits for. A server has its own.
     if not is_remote(where):
-        # A command ends when it is done: a thread would begin jobs that nobody waits for.
         book._core.works = False
     return book
 

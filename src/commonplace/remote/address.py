@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import os
+import re
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from urllib.parse import SplitResult, unquote, urlsplit
 
@@ -14,6 +16,8 @@ SCHEMES = ("http", "https")
 KEY = "COMMONPLACE_API_KEY"
 """The environment variable with the key, where the caller gives none."""
 _PORTS = {"http": 80, "https": 443}
+_NEXT = re.compile(r",(?=https?://)")
+"""Between two addresses; any other comma belongs to the one that it stands in."""
 
 
 class UnencryptedKey(UserWarning):
@@ -44,6 +48,16 @@ def is_remote(place: str) -> bool:
     return place.partition("://")[0] in SCHEMES and "://" in place
 
 
+def parse_all(urls: str, api_key: str | None = None, *, warn: bool = True) -> tuple[Address, ...]:
+    """The addresses of one server or of several, as http://a:8420,http://b:8420."""
+    return tuple(parse(url, api_key, warn=warn) for url in _NEXT.split(urls))
+
+
+def shown(addresses: Sequence[Address]) -> str:
+    """Addresses as messages may show them."""
+    return ",".join(address.shown for address in addresses)
+
+
 def parse(url: str, api_key: str | None = None, *, warn: bool = True) -> Address:
     """The address in a URL; a key comes from the caller, from the URL as user:password, or from the environment."""
     parts = _split(url)
@@ -60,7 +74,7 @@ def parse(url: str, api_key: str | None = None, *, warn: bool = True) -> Address
         warnings.warn(
             f"the key goes to {address.shown} unencrypted: use https:// unless the network is your own",
             UnencryptedKey,
-            stacklevel=4,
+            stacklevel=6,
         )
     return address
 
@@ -68,12 +82,19 @@ def parse(url: str, api_key: str | None = None, *, warn: bool = True) -> Address
 def _split(url: str) -> SplitResult:
     try:
         parts = urlsplit(url)
-        usable = parts.scheme in SCHEMES and parts.netloc.isascii() and parts.hostname and parts.port != 0
+        usable = parts.scheme in SCHEMES and parts.netloc.isascii() and _is_host(parts.hostname) and parts.port != 0
     except ValueError:  # a port that is no number, a bracket that is not closed; the text may hold a password
         usable = False
     if not usable or any(character.isspace() or not character.isprintable() for character in url):
-        raise InvalidInput("the address of a server is http://host:port or https://host, perhaps with a path")
+        raise InvalidInput(
+            "the address of a server is http://host:port or https://host, perhaps with a path;"
+            " several servers of one book are http://a:8420,http://b:8420"
+        )
     return parts
+
+
+def _is_host(name: str | None) -> bool:
+    return name is not None and name != "" and "," not in name
 
 
 def _authorization(parts: SplitResult, api_key: str | None) -> str | None:

@@ -13,7 +13,7 @@ from commonplace import errors, times
 from commonplace.errors import CommonplaceError, Conflict, LimitReached, ServerFailed, ServerUnavailable
 
 PROBLEM = "application/problem+json"
-_AWAY = (502, 503, 504)
+AWAY = (502, 503, 504)
 """What a proxy answers while the server behind it is away."""
 _SHOWN = 120
 
@@ -48,7 +48,7 @@ def failure(answer: Answer, shown: str) -> CommonplaceError:
             return problem(told)
         except (ValueError, KeyError, TypeError, RecursionError):
             return ServerFailed(_strange(answer, shown))
-    if answer.status in _AWAY:
+    if answer.status in AWAY:
         return ServerUnavailable(f"{shown} is away: something before it answered {answer.status}{_extract(answer)}")
     return ServerFailed(_strange(answer, shown))
 

@@ -1,7 +1,8 @@
 """Requests over kept connections: retried where that is safe, given up in time, never done twice.
 
 A call that only reads is repeated freely. One that writes carries an Idempotency-Key of its own: the server does what
-it asks for once, and answers its repetitions with what the first one gave.
+it asks for once, and answers its repetitions with what the first one gave. Servers of one book know each other's names,
+so that whoever does not answer can be replaced by the next, in the middle of a call.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ import random
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
@@ -32,7 +34,7 @@ from commonplace.errors import (
     StoreClosed,
 )
 from commonplace.ids import new_id
-from commonplace.remote import answers
+from commonplace.remote import address, answers
 from commonplace.remote.address import Address
 from commonplace.remote.answers import Answer
 
@@ -98,22 +100,30 @@ def expected(if_version: int | None) -> dict[str, str]:
     return {"If-Match": f'"{version}"'} if version else {"If-None-Match": "*"}
 
 
-class Transport:
-    """The connections of a book to its server. Safe between threads; one process's own."""
+class _Server:
+    """One server, and the connections to it."""
 
-    def __init__(self, address: Address, *, timeout: float) -> None:
-        self.shown = address.shown
-        self._prefix = f"{address.prefix}/v1"
+    def __init__(self, at: Address) -> None:
+        self.shown = at.shown
+        self.prefix = f"{at.prefix}/v1"
+        self.headers = {"Accept-Encoding": "gzip", "User-Agent": f"commonplace/{__version__}"}
+        if at.authorization is not None:
+            self.headers["Authorization"] = at.authorization
+        kind = urllib3.HTTPSConnectionPool if at.scheme == "https" else urllib3.HTTPConnectionPool
+        self.pool = kind(at.host, at.port, maxsize=_CONNECTIONS, retries=False, socket_options=_socket_options())
+
+
+class Transport:
+    """The connections of a book to its server, or to several of one book. Safe between threads; one process's own."""
+
+    def __init__(self, addresses: Sequence[Address], *, timeout: float) -> None:
+        self.shown = address.shown(addresses)
         self._timeout = timeout
         self._pid = os.getpid()
         self._closed = threading.Event()
-        self._headers = {"Accept-Encoding": "gzip", "User-Agent": f"commonplace/{__version__}"}
-        if address.authorization is not None:
-            self._headers["Authorization"] = address.authorization
-        kind = urllib3.HTTPSConnectionPool if address.scheme == "https" else urllib3.HTTPConnectionPool
-        self._pool = kind(
-            address.host, address.port, maxsize=_CONNECTIONS, retries=False, socket_options=_socket_options()
-        )
+        self._servers = [_Server(each) for each in addresses]
+        # By chance, so that many books spread over the servers; it stays until that one is away.
+        self._chosen = random.randrange(len(self._servers))
 
     def call(self, request: Request, read: Callable[[Any], T]) -> T:
         """Make a call and read the JSON that it is answered with."""
@@ -154,7 +164,8 @@ class Transport:
         # In a forked child the connections are not its own to touch.
         if os.getpid() == self._pid and not self._closed.is_set():
             self._closed.set()
-            self._pool.close()
+            for server in self._servers:
+                server.pool.close()
 
     @contextmanager
     def _tried(self, request: Request, *, preload: bool) -> Iterator[urllib3.BaseHTTPResponse]:
@@ -162,94 +173,106 @@ class Transport:
         ends = begun + (max(PATIENCE, self._timeout) if request.patient else self._timeout)
         # A try that has hardly any time left would only hide what went wrong before it.
         last = min(ends - min(1.0, self._timeout / 4), begun + _RETRY_FOR)
-        headers = {**self._headers, **request.headers}
+        headers = dict(request.headers)
         if isinstance(request.body, bytes):
             headers["Content-Type"] = "application/json"
         if request.writes:
             headers["Idempotency-Key"] = new_id()
-        doubt = False
-        for attempt in range(1_000_000):
+        hope = doubt = False
+        for attempt in count(1):
             self.ensure_open()
-            wait = _backoff(attempt)
+            at = self._chosen
             try:
-                response = self._send(request, headers, ends, preload)
-            except _Away as away:
-                failed: CommonplaceError = away.error
-                failed.__cause__, again = away.__cause__, away.again
-                doubt = doubt or away.sent
+                response = self._send(self._servers[at], request, headers, ends, preload)
+            except _Failed as failed:
+                wait = max(_backoff((attempt - 1) // len(self._servers)), failed.wait)
+                hope, doubt = hope or failed.may_pass, doubt or failed.sent
+                if failed.away:
+                    self._chosen = (at + 1) % len(self._servers)
+                    if attempt % len(self._servers):  # somebody has not been asked yet
+                        hope, wait = True, 0.0
+                again = hope and (not failed.sent or isinstance(request.body, bytes | None))
+                if not again or time.monotonic() + wait > last:
+                    if doubt and request.writes and failed.error.retryable:
+                        raise _doubtful(failed.error) from failed.error
+                    raise failed.error from failed.__cause__
             else:
-                if 200 <= response.status < 300:
-                    yield response
-                    return
-                answer = _answer(response)
-                failed = answers.failure(answer, self.shown)
-                wait = max(wait, answers.retry_after(answer, failed))
-                again = failed.retryable
-                # Whatever stands in between may have lost an answer of the server itself.
-                doubt = doubt or isinstance(failed, ServerUnavailable)
-            again = again and isinstance(request.body, bytes | None)
-            if not again or time.monotonic() + wait > last:
-                raise _doubtful(failed) if doubt and request.writes and failed.retryable else failed
+                yield response
+                return
             self._closed.wait(wait)
 
     def _send(
-        self, request: Request, headers: Mapping[str, str], ends: float, preload: bool
+        self, server: _Server, request: Request, headers: Mapping[str, str], ends: float, preload: bool
     ) -> urllib3.BaseHTTPResponse:
         left = max(0.001, ends - time.monotonic())
         try:
-            response = self._pool.urlopen(
+            response = server.pool.urlopen(
                 request.method,
-                self._prefix + request.path,
+                server.prefix + request.path,
                 body=request.body,
-                headers=headers,
+                headers={**server.headers, **headers},
                 redirect=False,
                 timeout=urllib3.Timeout(connect=min(_CONNECT, left), read=left),
                 chunked=isinstance(request.body, Iterator),
                 preload_content=preload,
             )
-            if not 200 <= response.status < 300:
-                response.data  # noqa: B018  # an error is read here, where a broken connection is understood
-            return response
+            if 200 <= response.status < 300:
+                return response
+            answer = _answer(response)
         except urllib3.exceptions.HTTPError as error:
             self.ensure_open()
-            raise _Away(self.told(error), again=_may_pass(error), sent=_may_be_sent(error)) from error
-
-    def told(self, error: Exception) -> ServerUnavailable:
-        """What went wrong between here and the server, in words."""
-        if isinstance(error, urllib3.exceptions.NameResolutionError):
-            return ServerUnavailable(f"{self.shown} cannot be reached: its name is not known")
-        if isinstance(error, urllib3.exceptions.NewConnectionError):
-            return ServerUnavailable(f"{self.shown} cannot be reached: {_reason(error)}; is the server running?")
-        if isinstance(error, urllib3.exceptions.ConnectTimeoutError):
-            return ServerUnavailable(f"{self.shown} cannot be reached: nobody answers")
-        if isinstance(error, urllib3.exceptions.SSLError):
-            return ServerUnavailable(f"there is no safe connection to {self.shown}: {_reason(error)}")
-        if isinstance(error, urllib3.exceptions.ReadTimeoutError):
-            return ServerUnavailable(f"{self.shown} gave no answer in time")
-        return ServerUnavailable(f"the connection to {self.shown} broke ({_reason(error)})")
+            told = _told(error, server.shown)
+            raise _Failed(told, away=True, may_pass=_may_pass(error), sent=_may_be_sent(error)) from error
+        refused = answers.failure(answer, server.shown)
+        raise _Failed(
+            refused,
+            away=answer.status in answers.AWAY,
+            may_pass=refused.retryable,
+            # Whatever stands in between may have lost an answer of the server itself.
+            sent=isinstance(refused, ServerUnavailable),
+            wait=answers.retry_after(answer, refused),
+        )
 
     def _pieces(self, response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
         try:
             yield from response.stream(65536, decode_content=True)
         except urllib3.exceptions.HTTPError as error:
-            raise self.told(error) from error
+            raise _told(error, self.shown) from error
 
 
-class _Away(Exception):
-    """No answer; whether another try may get one, and whether the server may have heard this one."""
+class _Failed(Exception):
+    """One try that did not succeed, and what that means for the next."""
 
-    def __init__(self, error: ServerUnavailable, *, again: bool, sent: bool) -> None:
+    def __init__(self, error: CommonplaceError, *, away: bool, may_pass: bool, sent: bool, wait: float = 0.0) -> None:
         super().__init__(error)
         self.error = error
-        self.again = again
+        self.away = away
+        """Whether the server is to blame, and another one may answer."""
+        self.may_pass = may_pass
         self.sent = sent
+        """Whether the server may have heard it, and carried it out."""
+        self.wait = wait
+        """Seconds that the server asks to wait."""
+
+
+def _told(error: Exception, shown: str) -> ServerUnavailable:
+    """What went wrong between here and the server, in words."""
+    if isinstance(error, urllib3.exceptions.NameResolutionError):
+        return ServerUnavailable(f"{shown} cannot be reached: its name is not known")
+    if isinstance(error, urllib3.exceptions.NewConnectionError):
+        return ServerUnavailable(f"{shown} cannot be reached: {_reason(error)}; is the server running?")
+    if isinstance(error, urllib3.exceptions.ConnectTimeoutError):
+        return ServerUnavailable(f"{shown} cannot be reached: nobody answers")
+    if isinstance(error, urllib3.exceptions.SSLError):
+        return ServerUnavailable(f"there is no safe connection to {shown}: {_reason(error)}")
+    if isinstance(error, urllib3.exceptions.ReadTimeoutError):
+        return ServerUnavailable(f"{shown} gave no answer in time")
+    return ServerUnavailable(f"the connection to {shown} broke ({_reason(error)})")
 
 
 def _doubtful(failed: CommonplaceError) -> ServerUnavailable:
     """The last error of a call, one of whose tries may have been carried out."""
-    told = ServerUnavailable(f"{failed}; what was asked for may have been done: look before asking again")
-    told.__cause__ = failed
-    return told
+    return ServerUnavailable(f"{failed}; what was asked for may have been done: look before asking again")
 
 
 def _may_pass(error: urllib3.exceptions.HTTPError) -> bool:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import signal
+import threading
+from multiprocessing.process import BaseProcess
 
 from fastapi import FastAPI
 
@@ -13,6 +17,9 @@ from commonplace.server.config import VARIABLE, Config
 
 def app() -> FastAPI:
     """The application of this process; the store is closed when it ends."""
+    first = multiprocessing.parent_process()
+    if first is not None:  # one of several
+        threading.Thread(target=_end_with, args=(first,), name="commonplace end", daemon=True).start()
     config = Config.loads(os.environ[VARIABLE])
     core = open_core(
         config.book,
@@ -22,3 +29,9 @@ def app() -> FastAPI:
         extractor=config.extractor,
     )
     return create_app(core, config, closing=core.close)
+
+
+def _end_with(first: BaseProcess) -> None:
+    """End in good order once the process is gone that started this one: nobody else would, and the port stays taken."""
+    first.join()
+    os.kill(os.getpid(), signal.SIGTERM)
