@@ -148,7 +148,9 @@ def _open_remote(
                 f"{name} belongs to the store, which is the server's: tell the server, and leave it out here"
             )
     if find_spec("urllib3") is None:
-        raise ServerUnavailable('a book behind a server needs the package urllib3: pip install "commonplace[remote]"')
+        raise ServerUnavailable(
+            'a book behind a server needs the package urllib3: pip install "commonplace-memory[remote]"'
+        )
     from commonplace.remote.book import RemoteBook
     from commonplace.remote.transport import TIMEOUT, Transport
 
@@ -188,5 +190,5 @@ def _ensure_driver() -> None:
     for package in ("psycopg", "psycopg_pool"):
         if find_spec(package) is None:
             raise StoreUnavailable(
-                f'a book in PostgreSQL needs the package {package}: pip install "commonplace[postgres]"'
+                f'a book in PostgreSQL needs the package {package}: pip install "commonplace-memory[postgres]"'
             )

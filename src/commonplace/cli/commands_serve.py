@@ -152,4 +152,4 @@ commonplace serves {_shown(config.book)} at {url}  (Ctrl-C ends it)
 def _ensure_installed() -> None:
     for package in ("fastapi", "uvicorn", "prometheus_client"):
         if find_spec(package) is None:
-            raise ModelUnavailable(f'the server needs the package {package}: pip install "commonplace[server]"')
+            raise ModelUnavailable(f'the server needs the package {package}: pip install "commonplace-memory[server]"')

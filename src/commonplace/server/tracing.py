@@ -16,7 +16,9 @@ def spans() -> Any:
     try:
         from opentelemetry import propagate, trace
     except ImportError as error:
-        raise InvalidInput('telemetry needs the package opentelemetry: pip install "commonplace[telemetry]"') from error
+        raise InvalidInput(
+            'telemetry needs the package opentelemetry: pip install "commonplace-memory[telemetry]"'
+        ) from error
     tracer = trace.get_tracer("commonplace", __version__)
 
     def opened(scope: Scope) -> AbstractContextManager[Any]:
