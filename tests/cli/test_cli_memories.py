@@ -79,7 +79,7 @@ def test_a_file_of_bytes_is_found_by_the_text_given_with_it(cli: Cli, tmp_path: 
     (tmp_path / "board.png").write_bytes(content)
     cli("remember", "--file", "board.png", "The architecture drawn on the whiteboard", "--id", "board")
     memory = cli("get", "board", "--json").data
-    assert base64.b64decode(memory["content"]["base64"]) == content
+    assert base64.b64decode(memory["base64"]) == content
     assert (memory["mime"], memory["source"]) == ("image/png", "board.png")
     assert "whiteboard" in cli("recall", "the architecture on the whiteboard").out
 

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 
 from commonplace.cli import arguments, inputs, opened
 from commonplace.cli.arguments import Commands
-from commonplace.cli.output import Console, moment, one_line, plain, plural, size
+from commonplace.cli.output import Console, moment, one_line, plural, size
 from commonplace.cli.table import Column, columns, table
 from commonplace.values import Hit, Memory, Recall, Within
+from commonplace.wire import plain
 
 NOTHING = "Nothing in the book bears on this."
 

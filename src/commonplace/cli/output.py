@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from datetime import datetime, timezone
 
-from commonplace.values import Check, Recall
+from commonplace.wire import plain
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -58,25 +56,6 @@ class Console:
             _complain(_dumps({"error": code, "message": message}, sys.stderr.encoding))
         else:
             _complain(f"commonplace: {one_line(message)}" + (f"\n{hint}" if hint else ""))
-
-
-def plain(value: object) -> object:
-    """A value as JSON has it: times in ISO 8601, bytes as `{"base64": …}`, frozen values as objects."""
-    if is_dataclass(value) and not isinstance(value, type):
-        shown = {field.name: plain(getattr(value, field.name)) for field in fields(value)}
-        if isinstance(value, Recall):
-            shown["tokens"] = value.tokens
-            del shown["counted"]
-        return {"ok": value.ok, **shown} if isinstance(value, Check) else shown
-    if isinstance(value, datetime):
-        return value.isoformat()
-    if isinstance(value, bytes):
-        return {"base64": base64.b64encode(value).decode()}
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [plain(item) for item in value]
-    return value
 
 
 def visible(text: str) -> str:
