@@ -1,7 +1,7 @@
 """A load generator that costs little: clients that each send the next request when they have their answer.
 
-It runs as a process of its own (`python bench/load.py JOB ANSWER`), speaks HTTP/1.1 with requests that were put together
-beforehand, and reads of an answer only its status and its length; a few answers are kept for a closer look.
+It runs as a process of its own (`python bench/load.py JOB ANSWER`), speaks HTTP/1.1 with requests that were put
+together beforehand, and reads of an answer only its status and its length; a few answers are kept for a closer look.
 """
 
 from __future__ import annotations
@@ -24,6 +24,10 @@ Operation = tuple[bytes, ...]
 SAMPLES = 200
 _EACH = 7
 """One answer of so many is kept for a closer look."""
+_WARM = 10
+"""Answers for each client before anything is measured, unless they take too long."""
+_PATIENCE = 12
+"""A window lasts at most so many times its length, until there is an answer for each client."""
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -125,6 +129,7 @@ class Load:
         self._over: asyncio.Future[None] = self._loop.create_future()
         self._measured = False
         self._stopping = False
+        self._ended = 0
 
     async def run(self) -> dict[str, object]:
         """Send for the time that was asked for; the warm-up is not counted."""
@@ -132,9 +137,16 @@ class Load:
         for _ in range(job.clients):
             await self._loop.create_connection(lambda: Client(self), job.host, job.port)
         await self._wait(job.warm)
+        # A server that still reads what it will keep in memory is not warm yet.
+        opened = time.perf_counter()
+        while self._ended < _WARM * job.clients and time.perf_counter() - opened < _PATIENCE * job.warm:
+            await self._wait(0.2)
         before, own, began = cpu(job.pids), time.process_time(), time.perf_counter()
         self._measured = True
         await self._wait(job.seconds)
+        # The slow get more time, so that every client has had an answer: else only the quick answers would count.
+        while len(self._done.latencies) < job.clients and time.perf_counter() - began < _PATIENCE * job.seconds:
+            await self._wait(0.2)
         self._measured, self._stopping = False, True
         seconds = time.perf_counter() - began
         after = cpu(job.pids)
@@ -168,6 +180,7 @@ class Load:
 
     def ended(self, number: int, began: float, answer: bytes, *, fine: bool) -> None:
         """Note an operation that has its answer."""
+        self._ended += 1
         if not fine:
             self._done.refused += 1
         if self._measured:

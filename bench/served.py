@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
 import subprocess
 import sys
@@ -16,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import chromadb
-import numpy as np
 import psutil
-from corpus import SPACES, Question, Row
+from corpus import Question, Row
 from fleet import environment
 from load import Operation
 
@@ -37,7 +35,9 @@ Tell = Callable[[str], None]
 def post(host: str, path: str, body: object) -> bytes:
     """A request as it goes over the wire."""
     sent = json.dumps(body, separators=(",", ":")).encode()
-    head = f"POST {path} HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\ncontent-length: {len(sent)}\r\n\r\n"
+    head = (
+        f"POST {path} HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\ncontent-length: {len(sent)}\r\n\r\n"
+    )
     return head.encode() + sent
 
 
@@ -217,9 +217,7 @@ class Chroma(Served):
         self._ids = {found["name"]: found["id"] for found in self.ask("GET", f"{self._ROOT}?limit=1000")}
 
     def _fill_one(self, client: Any, name: str, rows: Iterable[Row], tell: Tell) -> None:
-        made = client.create_collection(
-            name, embedding_function=None, configuration={"hnsw": {"space": "cosine"}}
-        )
+        made = client.create_collection(name, embedding_function=None, configuration={"hnsw": {"space": "cosine"}})
         for done, piece in pieces(rows, PIECE):
             made.add(
                 ids=[str(row.number) for row in piece],

@@ -31,6 +31,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
@@ -39,9 +40,9 @@ from typing import Any
 
 import corpus
 import numpy as np
-from corpus import Corpus, Question, Row
+from corpus import Corpus, Row
 from fleet import BENCH, environment
-from load import Job, Operation
+from load import Job, Operation, cpu
 from measure import percentile
 from served import HOST, Chroma, Ours, Served
 from turns import say
@@ -153,6 +154,7 @@ class Bench:
             raise SystemExit(f"{server.title} answered {reply['sent']} additions and holds {added} more")
 
     def _send(self, server: Served, operations: list[Operation], clients: int, *, once: bool = False) -> dict[str, Any]:
+        self._settle()
         reply = send(
             Job(
                 host=HOST,
@@ -170,6 +172,15 @@ class Bench:
             raise SystemExit(f"{server.title} refused {reply['refused']}: {reply['samples'][0][1][:500]}")
         return reply
 
+    def _settle(self) -> None:
+        """Wait until nobody works any more: what a server still does after its clients left would slow the next."""
+        pids = [pid for server in self.servers for pid in server.pids()]
+        for _ in range(300):
+            before = sum(cpu(pids))
+            time.sleep(0.3)
+            if sum(cpu(pids)) - before < 0.03:
+                return
+
     def _tell(self, name: str, clients: int) -> None:
         for server in self.servers:
             say(_line(name, clients, server.title, self.figures[name, clients, server.title].plain()), lasting=True)
@@ -180,7 +191,10 @@ def send(job: Job, folder: Path) -> dict[str, Any]:
     file, answer = folder / "job.pickle", folder / "answer.json"
     file.write_bytes(pickle.dumps(job))
     done = subprocess.run(
-        [sys.executable, str(BENCH / "load.py"), str(file), str(answer)], capture_output=True, env=environment(), check=False
+        [sys.executable, str(BENCH / "load.py"), str(file), str(answer)],
+        capture_output=True,
+        env=environment(),
+        check=False,
     )
     if done.returncode:
         raise SystemExit(f"the load generator failed: {done.stderr.decode()[-2000:]}")
@@ -239,7 +253,9 @@ def embedded(folder: Path, *, rows: int, seed: int, given: Sequence[str] | None)
     from commonplace.embed import load as embedder_of  # what a book has unless it is told otherwise
 
     embedder = embedder_of()
-    np.save(folder / "vectors.npy", np.concatenate([embedder.embed(texts[at : at + 1000]) for at in range(0, rows, 1000)]))
+    np.save(
+        folder / "vectors.npy", np.concatenate([embedder.embed(texts[at : at + 1000]) for at in range(0, rows, 1000)])
+    )
     np.save(folder / "asked.npy", np.stack([embedder.embed_query(" ".join(words)) for words in asked]))
     (folder / "done").touch()
     return made
@@ -261,22 +277,25 @@ def quicker(bench: Bench, chroma: Chroma) -> None:
         for way in (False, True):
             setattr(chroma, field_name, way)
             job_figures = Figures()
-            job_figures.take(bench._send(chroma, bench._operations(chroma, name), max(bench.options.clients)))
+            job_figures.take(bench._send(chroma, bench._operations(chroma, name), 1))
             rates[f"{field_name}={way}"] = job_figures.rates[0]
         setattr(chroma, field_name, rates[f"{field_name}=True"] > rates[f"{field_name}=False"])
-    said = ", ".join(f"{way} {rate:,.0f}/s" for way, rate in rates.items())
-    chroma.notes += (
-        f"a space is {'a collection of its own' if chroma.apart else 'a filter'}; words and vector among all are"
-        f" {'one request' if chroma.together else 'two requests'}: the quicker ways ({said})",
-    )
+    said = ", ".join(f"{way} {rate:,.1f}/s" for way, rate in rates.items())
+    space = "a collection of its own" if chroma.apart else "a filter"
+    words = "one request" if chroma.together else "two requests"
+    chroma.notes += (f"a space is {space}; words and vector among all are {words}: the quicker ways ({said})",)
 
 
 def _line(name: str, clients: int, title: str, figures: dict[str, Any]) -> str:
     found = "" if figures["found"] is None else f", {figures['found']:.1f} found"
     return (
-        f"{name:<12}{clients:>4} clients  {title:<12}{figures['rate']:>8,.0f}/s   p50 {figures['p50']:.1f}"
+        f"{name:<12}{clients:>4} clients  {title:<12}{_rate(figures['rate']):>8}/s   p50 {figures['p50']:.1f}"
         f"  p95 {figures['p95']:.1f}  p99 {figures['p99']:.1f} ms   CPU {figures['cpu_ms']:.2f} ms{found}"
     )
+
+
+def _rate(rate: float) -> str:
+    return f"{rate:,.0f}" if rate >= 100 else f"{rate:.1f}"
 
 
 def table(bench: Bench) -> str:
@@ -295,7 +314,7 @@ def table(bench: Bench) -> str:
                 f"  CPU {row['cpu_ms'] / mine['cpu_ms']:.2f}"
             )  # fmt: skip
             lines.append(
-                f"  {title:<26}{row['rate']:>12,.0f}{row['p50']:>9.1f}{row['p95']:>9.1f}{row['p99']:>9.1f}"
+                f"  {title:<26}{_rate(row['rate']):>12}{row['p50']:>9.1f}{row['p95']:>9.1f}{row['p99']:>9.1f}"
                 f"{row['cpu_ms']:>9.2f}{found:>7}{ratio}"
             )
     return "\n".join(lines)
@@ -331,7 +350,10 @@ def main() -> None:
     try:
         made = embedded(folder / "corpus", rows=options.rows, seed=options.seed, given=given)
         own = ceiling(scratch, 2.0)
-        say(f"the load generator alone reaches {own['rate']:,.0f}/s and costs {own['load_ms']:.3f} ms each", lasting=True)
+        say(
+            f"the load generator alone reaches {own['rate']:,.0f}/s and costs {own['load_ms']:.3f} ms each",
+            lasting=True,
+        )
         _start(servers, made, options)
         bench = Bench(servers, made, options, scratch)
         for server in servers:
@@ -364,11 +386,15 @@ def _start(servers: Sequence[Served], made: Corpus, options: argparse.Namespace)
 def _report(bench: Bench, own: dict[str, Any], options: argparse.Namespace) -> None:
     load = "/".join(f"{value:.1f}" for value in os.getloadavg())
     say("", lasting=True)
-    print(f"Python {platform.python_version()}, {os.cpu_count()} cores, load average {load}; {options.rows:,} memories;")
+    print(
+        f"Python {platform.python_version()}, {os.cpu_count()} cores, load average {load}; {options.rows:,} memories;"
+    )
     print(f"commonplace {commonplace.__version__}, chromadb {metadata.version('chromadb')}\n")
     print(table(bench))
     for server in bench.servers:
-        print("\n".join(f"{server.title}: {note}" for note in (*server.notes, f"{server.resident_mb():,.0f} MB resident")))
+        print(
+            "\n".join(f"{server.title}: {note}" for note in (*server.notes, f"{server.resident_mb():,.0f} MB resident"))
+        )
     print(f"load generator: {own['rate']:,.0f}/s alone, {own['load_ms']:.3f} ms of CPU each")
     print("\n".join(_verdicts(bench)))
     if options.json:
