@@ -27,6 +27,7 @@ import os
 import pickle
 import platform
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -341,6 +342,7 @@ def _met(met: bool) -> str:
 def main() -> None:
     """Fill, measure, print, and write JSON if asked to."""
     options = _options()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # or the servers would outlive us
     scratch = Path(tempfile.mkdtemp(prefix="server-", dir=options.tmp))
     folder = options.stores or scratch
     given = corpus.read_texts(options.data) if options.data else None
