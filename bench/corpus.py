@@ -102,10 +102,10 @@ def make(
     about = rng.integers(0, rows, questions)
     near = vectors[about] + rng.standard_normal((questions, dimension)).astype(np.float32) * (0.5 / dimension**0.5)
     np.save(folder / "asked.npy", _unit(near))
-    counts = _frequencies(texts)
-    asked = [_asked(texts[i], counts, rows) for i in about]
-    asked = [line.split() for line in _distinct([" ".join(words) for words in asked], questions)]
-    (folder / "asked.json").write_text(json.dumps(asked), encoding="utf-8")
+    counts = frequencies(texts)
+    lines = [" ".join(asked(texts[i], counts, rows)) for i in about]
+    worded = [line.split() for line in _distinct(lines, questions)]
+    (folder / "asked.json").write_text(json.dumps(worded), encoding="utf-8")
     return Corpus(folder)
 
 
@@ -167,7 +167,8 @@ def _words(rng: np.random.Generator) -> list[str]:
     return words
 
 
-def _frequencies(texts: Sequence[str]) -> dict[str, int]:
+def frequencies(texts: Sequence[str]) -> dict[str, int]:
+    """In how many texts each word stands."""
     counts: dict[str, int] = {}
     for text in texts:
         for word in set(_plain(text)):
@@ -179,7 +180,7 @@ def _plain(text: str) -> list[str]:
     return [word for word in "".join(c if c.isalnum() else " " for c in text.lower()).split() if len(word) > 2]
 
 
-def _asked(text: str, counts: dict[str, int], texts: int) -> list[str]:
+def asked(text: str, counts: dict[str, int], texts: int) -> list[str]:
     """Three content words of a text: not in every text, but in others too."""
     words = list(dict.fromkeys(_plain(text)))
     content = [word for word in words if 1 < counts[word] <= max(2, texts // RARE)]

@@ -1,0 +1,31 @@
+"""A server that does nothing but answer: what the load generator reaches against it is its own ceiling."""
+
+from __future__ import annotations
+
+import asyncio
+
+import uvloop
+
+_BODY = b"x" * 8_000
+_ANSWER = b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%b" % (len(_BODY), _BODY)
+
+
+class Echo(asyncio.Protocol):
+    """Answers whatever comes; a request is taken to come in one piece."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvloop gives nothing else
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._transport.write(_ANSWER)
+
+
+async def main() -> None:
+    """Serve on a free port, and say which."""
+    server = await asyncio.get_running_loop().create_server(Echo, "127.0.0.1", 0)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+
+if __name__ == "__main__":
+    uvloop.run(main())
