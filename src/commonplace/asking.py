@@ -188,9 +188,8 @@ def closer(asked: Asked, found: Found, judgement: rank.Judgement, embedder: Embe
 
 
 def _told(row: Row) -> closely.Told:
-    text = memories.text_of(row)
-    speaker = speech.speaker(memories.source_of(row), text)
-    return closely.Told(text=text, speaker=speaker, said_at=memories.said_at(row), seq=memories.seq_of(row))
+    source, text, said_at, seq = memories.said(row)
+    return closely.Told(text, speech.speaker(source, text), said_at, seq)
 
 
 def assemble(request: Request, found: Found, judgement: rank.Judgement, relate: Relate) -> Recall:

@@ -100,7 +100,9 @@ def test_an_import_that_breaks_off_takes_nothing_in_and_is_no_fault_of_the_serve
     http.post("/memories/forget", json={"everything": True})
     address = urlsplit(running.url)
     path = f"{urlsplit(str(http.base_url)).path.rstrip('/')}/import".encode()
-    head = b"POST %b HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\nContent-Length: 100000\r\n\r\n"
+    head = (
+        b"POST %b HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\nContent-Length: 100000\r\n\r\n"
+    )
     log = logging.getLogger("uvicorn.error")  # it hands nothing on to the root
     log.addHandler(caplog.handler)
     try:

@@ -27,8 +27,10 @@ DEFAULT: Final = Path(__file__).parent / "weights" / "potion-base-8M"
 _BATCH_TOKENS: Final = 16_384  # 16 MB of float32 at 256 dimensions
 _MOST_CHUNKS: Final = 100_000
 _LONGEST_CHUNK: Final = 40
-_MOST_TEXTS: Final = 4_096
+_MOST_TEXTS: Final = 32_768
 _LONGEST_TEXT: Final = 3_000
+_LONGEST_KEPT: Final = 600
+"""Characters of a text whose tokens are kept: the caches stay within some tens of megabytes."""
 _SMALLEST_LENGTH: Final = np.float32(1e-12)
 
 
@@ -97,7 +99,10 @@ class StaticEmbedder:
     def affinity(self, words: Sequence[str], texts: Sequence[str]) -> Vectors:
         """For each text, the cosine of each word with the closest word in it, averaged by the words' weights."""
         asked = list(dict.fromkeys(chain.from_iterable(self._tokens(list(words)))))
-        held = [self._distinct_again(text[:_LONGEST_TEXT]) for text in texts]
+        held = [
+            self._distinct_again(text) if len(text) <= _LONGEST_KEPT else self._distinct(text[:_LONGEST_TEXT])
+            for text in texts
+        ]
         counts = np.fromiter(map(len, held), np.intp, len(held))
         filled = np.flatnonzero(counts)
         out = np.zeros(len(texts), np.float32)

@@ -24,8 +24,10 @@ _LONGEST_LABEL = 60
 _MOST_DATES = 2
 _BEGINNING = 1_000
 """Characters of a text in which dates are looked for."""
-_KEPT = 4096
+_KEPT = 16_384
 """So many texts need not be read again: the same memories are recalled time after time."""
+_LONGEST_KEPT = 1_000
+"""Characters of those, so that hostile texts cannot fill the memory."""
 _FEWEST_CHARACTERS = 40
 _GENEROUS = 8
 """Characters that a token of ordinary text hardly exceeds: a longer beginning is not tried."""
@@ -111,14 +113,17 @@ def line(memory: Memory, content: str | None = None) -> str:
     origin, role = _origin(memory)
     if origin and (name := _NOT_LABEL.sub(" ", _seen(origin)).strip()[:_LONGEST_LABEL]):
         label.append(role + name)
-    remarks = (*_reckoned(shown[:_BEGINNING], memory.said_at.date()), *_flagged(shown))
+    flagged = _flagged_again if len(shown) <= _LONGEST_KEPT else _flagged
+    remarks = (*_reckoned(shown[:_BEGINNING], memory.said_at.date()), *flagged(shown))
     return f"- [{'; '.join((', '.join(label), *remarks))}] {_quoted(shown)}"
 
 
-@lru_cache(maxsize=_KEPT)
 def _flagged(text: str) -> tuple[str, ...]:
     """Warn of a text that reads as if it were addressed to the model. The quotes are what holds; this is a hint."""
     return (ORDER,) if instructions.flags(text) else ()
+
+
+_flagged_again = lru_cache(maxsize=_KEPT)(_flagged)
 
 
 @lru_cache(maxsize=_KEPT)

@@ -8,6 +8,7 @@ from functools import lru_cache
 _SPOKEN = re.compile(r"([A-Z][\w'’-]*(?: [A-Z][\w'’.-]*){0,2}|user|assistant|human|ai|bot): ")
 _NAME = re.compile(r"[^\W\d_][\w'’-]*")
 _LONGEST = 100
+_NOBODY: frozenset[str] = frozenset()
 
 USERS = frozenset({"user", "human", "me", "customer", "client"})
 """Names that people go by who talk with a program."""
@@ -19,7 +20,9 @@ def speaker(source: str | None, text: str) -> frozenset[str]:
     """Give the words of a speaker's name in lower case; none where nobody is named."""
     if source is None:
         found = _SPOKEN.match(text)
-        source = found[1] if found else ""
+        if found is None:
+            return _NOBODY
+        source = found[1]
     return _words(source[:_LONGEST])
 
 

@@ -17,7 +17,7 @@ LONGEST = 128
 
 _VOCABULARY = "o200k_base.tiktoken.gz"
 _NEVER = 1 << 30
-_LONGEST_KEPT = 4096
+_LONGEST_KEPT = 1200
 
 # What o200k_base is split by, with the letters and blanks of ASCII only.
 _ENDING = "(?:'(?:[sStTmMdD]|[rR][eE]|[vV][eE]|[lL][lL]))?"
@@ -84,7 +84,7 @@ def _count_piece(piece: str) -> int:
 
 
 # Bounded in number and in the length of what is kept, so that hostile texts cannot fill the memory.
-_count_again = lru_cache(maxsize=4096)(_count)
+_count_again = lru_cache(maxsize=16_384)(_count)
 _count_short = lru_cache(maxsize=50_000)(_count_piece)
 
 

@@ -444,6 +444,11 @@ def text_of(row: Row) -> str:
     return str(row[23])
 
 
+def said(row: Row) -> tuple[str | None, str, int, int]:
+    """Who said what a row holds, the text, when, and its sequence number: in one call, since recall asks often."""
+    return row[12], row[23], row[13], row[0]
+
+
 def decode_revision(row: Row) -> Revision:
     """The step in a memory's life that a row of COLUMNS records."""
     memory = decode(row)
