@@ -41,15 +41,13 @@ class SharedCanvas:
 
     def get_revision_diffs(self, filename: str) -> list[str]:
         """The change from each revision to the next, oldest first."""
-        revisions = self._revisions(filename)
+        revisions = [(each.revision, each.content) for each in self._revisions(filename)]
         return [_diff(filename, old, new) for old, new in pairwise(revisions)]
 
     def get_diff(self, filename: str, from_revision: int, to_revision: int) -> str:
-        """The change from one revision to another; empty if one of them is missing."""
-        known = {each.revision: each for each in self._revisions(filename)}
-        if from_revision not in known or to_revision not in known:
-            return ""
-        return _diff(filename, known[from_revision], known[to_revision])
+        """The change from one revision to another; one that is missing counts as empty, and two have no change."""
+        known = {each.revision: each.content for each in self._revisions(filename)}
+        return _diff(filename, (from_revision, known.get(from_revision, "")), (to_revision, known.get(to_revision, "")))
 
     def add_or_update_file(self, filename: str, new_content: str | bytes, *, author: str | None = None) -> None:
         """Write a file as its next revision."""
@@ -85,6 +83,7 @@ class SharedCanvas:
             return []
 
 
-def _diff(filename: str, old: File, new: File) -> str:
-    names = (f"{filename}@r{old.revision}", f"{filename}@r{new.revision}")
-    return "".join(difflib.unified_diff(old.content.splitlines(True), new.content.splitlines(True), *names))
+def _diff(filename: str, old: tuple[int, str], new: tuple[int, str]) -> str:
+    (before, was), (after, now) = old, new
+    names = (f"{filename}@r{before}", f"{filename}@r{after}")
+    return "".join(difflib.unified_diff(was.splitlines(True), now.splitlines(True), *names))

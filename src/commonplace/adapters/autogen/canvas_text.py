@@ -53,8 +53,8 @@ def _file(canvas: Canvas, filename: str) -> File:
 def _only(patch_text: str, filename: str) -> patch.FilePatch:
     """The one file's change in a patch; names are corrected, since models write them in many ways."""
     lines = [line for line in patch_text.splitlines(keepends=True) if not line.startswith(_NO_CODE)]
-    headed = any(line.startswith("--- ") for line in lines) and any(line.startswith("+++ ") for line in lines)
-    lines = lines if headed else [f"--- {filename}\n", f"+++ {filename}\n", *lines]
+    if lines and lines[0].startswith("@@"):
+        lines = [f"--- {filename}\n", f"+++ {filename}\n", *lines]
     changes = patch.parse("".join(_renamed(lines, filename)))
     if len(changes) != 1:
         raise InvalidPatch(f"the patch changes {len(changes)} files: send one patch for each, here for {filename!r}")

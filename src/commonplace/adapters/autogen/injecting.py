@@ -12,7 +12,7 @@ import hashlib
 from collections.abc import Sequence
 
 from autogen_core.model_context import ChatCompletionContext
-from autogen_core.models import LLMMessage, UserMessage
+from autogen_core.models import AssistantMessage, LLMMessage, UserMessage
 
 MARK = "commonplace_memory"
 """What the source of every injected message begins with; letters that every client takes for a name."""
@@ -56,11 +56,14 @@ async def replace(context: ChatCompletionContext, source: str, text: str) -> Non
 
 
 def question(messages: Sequence[LLMMessage]) -> str:
-    """What was said last, by a person or another agent: not memory, not what the agent or its tools said."""
-    for message in reversed(messages):
-        if isinstance(message, UserMessage) and not is_injected(message):
-            return shortened(words(message))
-    return ""
+    """What was said since the agent last spoke, by people and other agents: no memory, nothing of its own or its tools.
+
+    In a chat that is the user's last message. In a team it is also what the others answered to it.
+    """
+    own = [at for at, message in enumerate(messages) if isinstance(message, AssistantMessage)]
+    said = [at for at, message in enumerate(messages) if isinstance(message, UserMessage) and not is_injected(message)]
+    new = [at for at in said if not own or at > own[-1]] or said[-1:]
+    return shortened("\n".join(words(message) for at in new if isinstance(message := messages[at], UserMessage)))
 
 
 def words(message: UserMessage) -> str:

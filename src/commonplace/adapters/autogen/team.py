@@ -93,10 +93,11 @@ class PersistentTeam:
         saved = team_state.Saved.read(None if entry is None else entry.value)
         since = await book.transcript(self.name).resume(after=saved.after)
         self._said_since = team_state.chat(since, self.team)
-        if saved.state is not None:
-            await self.team.load_state(team_state.advanced(saved.state, self._said_since))
-        elif self._ran:
+        if saved.state is None and self._ran:
             await self.team.reset()
+        if saved.state is not None or self._said_since:
+            state = await self.team.save_state() if saved.state is None else saved.state
+            await self.team.load_state(team_state.advanced(state, self._said_since))
         self._ran = True
         self._version = 0 if entry is None else entry.version
 
