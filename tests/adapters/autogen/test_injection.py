@@ -30,7 +30,7 @@ import commonplace
 from commonplace.adapters.autogen import CommonplaceMemory
 from commonplace.adapters.autogen.injecting import MARK
 from commonplace.recall import pack
-from tests.adapters.autogen.scripted import UserMessage, agent, asked, call, client, text
+from tests.adapters.autogen.scripted import UserMessage, agent, asked, call, client
 
 
 def injected(messages: Sequence[LLMMessage]) -> list[str]:
@@ -95,6 +95,20 @@ def test_a_saved_state_that_held_memory_is_replaced_in_another_agent(book: commo
         (shown,) = injected(asked(model))
         assert "three" in shown
         assert "noon" not in str(asked(model))
+
+    asyncio.run(main())
+
+
+def test_memory_of_earlier_turns_goes_also_when_it_was_set_up_otherwise(book: commonplace.Book) -> None:
+    async def main() -> None:
+        book.remember("The ferry leaves at noon")
+        first = agent(CommonplaceMemory(book, k=3))
+        await first.run(task="When does the ferry leave?")
+        model = client()
+        second = agent(CommonplaceMemory(book, k=4), CommonplaceMemory(book, order="time"), model=model)
+        await second.load_state(await first.save_state())
+        await second.run(task="When does the ferry leave?")
+        assert len(injected(asked(model))) == 2
 
     asyncio.run(main())
 

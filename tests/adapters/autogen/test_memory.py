@@ -207,6 +207,9 @@ def test_the_text_before_the_model_stays_inside_its_budget(book: commonplace.Boo
             assert 0 < tokens.count(injected) <= 120
             assert len(result.memories.results) == injected.count("\n- ")
             assert order == "relevance" or "number 19" in injected, "of a list that is too long the newest stay"
+            assert len((await memory.query("", order="time")).results) == min(50, len(book.list())), (
+                "a query has no budget"
+            )
 
     asyncio.run(main())
 
@@ -231,7 +234,7 @@ def test_a_component_comes_back_as_a_working_object(tmp_path: Path) -> None:
     async def main() -> None:
         memory = CommonplaceMemory(
             tmp_path / "team.db", space="ops", name="ops", scope=Scope(agent="a"), within=Within(agents=("a",)), k=5,
-            threshold=0.25, max_tokens=None, filter={"metadata.topic": "ferry"}, kinds=["note"], tags=None, order="time",
+            threshold=0.25, max_tokens=None, filter={"metadata.topic": "ferry"}, kinds=["note"], order="time",
         )  # fmt: skip
         await memory.add(text("The ferry leaves at noon", topic="ferry"))
         dumped = json.loads(memory.dump_component().model_dump_json())

@@ -38,7 +38,7 @@ class CanvasMemory(Memory, Component[CanvasMemoryConfig]):
     component_config_schema = CanvasMemoryConfig
     component_provider_override = "commonplace.adapters.autogen.CanvasMemory"
 
-    def __init__(self, where: Where, canvas: str = "canvas", *, space: str | None = None) -> None:
+    def __init__(self, where: Where | None = None, canvas: str = "canvas", *, space: str | None = None) -> None:
         self._door = Door(where, space)
         self._name = canvas
         self.canvas = SharedCanvas(self._door, canvas)

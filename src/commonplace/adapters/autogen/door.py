@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import Callable, Coroutine
 from os import PathLike, fspath
@@ -24,9 +25,14 @@ T = TypeVar("T")
 
 
 class Door:
-    """Opens a book when it is first needed, in a worker thread; closes only what it opened itself."""
+    """Opens a book when it is first needed, in a worker thread; closes only what it opened itself.
 
-    def __init__(self, where: Where, space: str | None) -> None:
+    Where nothing is said, it is the book that COMMONPLACE_BOOK names, or commonplace.db in the working directory.
+    """
+
+    def __init__(self, where: Where | None, space: str | None) -> None:
+        if where is None:
+            where = os.environ.get("COMMONPLACE_BOOK") or "commonplace.db"
         given = where._sync if isinstance(where, AsyncBook) else where
         if isinstance(given, Book):
             if space is not None and space != given.space:

@@ -39,9 +39,14 @@ async def messages_of(context: ChatCompletionContext) -> list[LLMMessage]:
 
 
 async def replace(context: ChatCompletionContext, source: str, text: str) -> None:
-    """Put a text above the last thing said, in place of the one before; an empty text only takes that away."""
+    """Put a text above the last thing said, in place of the one before; an empty text only takes that away.
+
+    What any memory showed before the agent last spoke is of an earlier turn and goes too: every memory shows its own
+    again, and a state may have been saved by one that is set up otherwise today.
+    """
     before = await messages_of(context)
-    after = [message for message in before if not is_injected(message, source)]
+    spoke = max((at for at, message in enumerate(before) if isinstance(message, AssistantMessage)), default=-1)
+    after = [message for at, message in enumerate(before) if not is_injected(message, source if at > spoke else None)]
     if text:
         after.insert(_place(after), UserMessage(content=text, source=source))
     if len(after) == len(before) == 0 or (not text and len(after) == len(before)):

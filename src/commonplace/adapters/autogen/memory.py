@@ -24,9 +24,10 @@ from commonplace.values import NOBODY, Order, Scope, Within
 class CommonplaceMemory(Switching, Memory, Component[CommonplaceMemoryConfig]):
     """A persistent memory that agents, teams and processes share.
 
-    `where` is a path, a URL or an open book. `scope` is where `add` writes, `within` where recall looks. With
-    `order="time"` every turn gets the newest `k` memories, oldest first; by default it gets those that bear on what was
-    said last, and nothing when none does. `learn` makes memories of what the agent hears and says.
+    `where` is a path, a URL or an open book (else COMMONPLACE_BOOK, else commonplace.db). `scope` is where `add`
+    writes, `within` where recall looks. With `order="time"` every turn gets the newest `k` memories, oldest first; by
+    default it gets those that bear on what was said last, and nothing when none does. `learn` makes memories of what
+    the agent hears and says.
     """
 
     component_type = "memory"
@@ -35,7 +36,7 @@ class CommonplaceMemory(Switching, Memory, Component[CommonplaceMemoryConfig]):
 
     def __init__(
         self,
-        where: Where,
+        where: Where | None = None,
         *,
         space: str | None = None,
         name: str | None = None,
@@ -90,8 +91,9 @@ class CommonplaceMemory(Switching, Memory, Component[CommonplaceMemoryConfig]):
         self, query: str | MemoryContent = "", cancellation_token: CancellationToken | None = None, **kwargs: Any
     ) -> MemoryQueryResult:
         """What bears on the query, the best first; options of `Book.recall` and of AutoGen's memories for this once."""
-        unhindered = {"max_tokens": None} if self._options.order == "time" else {}
-        options = self._options.but({**unhindered, **in_our_words(kwargs)})
+        options = self._options.but(in_our_words(kwargs))
+        if options.order == "time" and "max_tokens" not in kwargs:
+            options = options.but({"max_tokens": None})  # the budget is the prompt's: a list is returned whole
         work = recall(self._door, injecting.readable(contents.text_of(query)), options)
         found = await cancellable(work, cancellation_token)
         return MemoryQueryResult(results=await self._door.run(lambda: [*map(contents.found, found.hits)]))

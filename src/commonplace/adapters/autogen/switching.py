@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -40,7 +39,7 @@ class Switching:
         given = _read(config, fields, _REDIS)
         _tell_of(given, _REDIS, {"distance_threshold": "threshold", "model_name": "an embedder for the book"})
         order = "time" if given["sequential"] else "relevance"
-        return cls(_where(where), space=given["index_name"], k=given["top_k"], order=order)  # type: ignore[call-arg]  # the class that this is mixed into
+        return cls(where, space=given["index_name"], k=given["top_k"], order=order)  # type: ignore[call-arg]  # the class that this is mixed into
 
     @classmethod
     def from_chromadb_config(cls, config: object = None, *, where: Where | None = None, **fields: Any) -> Self:
@@ -56,16 +55,17 @@ class Switching:
             where.parent.mkdir(parents=True, exist_ok=True)
         outer = [given[name] for name in ("tenant", "database") if given[name] != _CHROMADB[name]]
         space = "/".join([*outer, given["collection_name"]])
-        return cls(_where(where), space=space, k=given["k"])  # type: ignore[call-arg]  # as above
+        return cls(where, space=space, k=given["k"])  # type: ignore[call-arg]  # as above
 
     @classmethod
-    def from_mem0_config(cls, config: object = None, *, where: Where | None = None, **fields: Any) -> Self:
+    def from_mem0_config(cls, settings: object = None, /, *, where: Where | None = None, **fields: Any) -> Self:
         """A memory as Mem0Memory is configured: what is added is the user's, and only that is found."""
-        given = _read(config, fields, _MEM0)
+        # Positional only: Mem0's config has a field that is called config.
+        given = _read(settings, fields, _MEM0)
         user = given["user_id"]
         scope = NOBODY if user is None else Scope(user=user)
         within = None if user is None else Within(users=(user,), shared=False)
-        return cls(_where(where), scope=scope, within=within, k=given["limit"])  # type: ignore[call-arg]  # as above
+        return cls(where, scope=scope, within=within, k=given["limit"])  # type: ignore[call-arg]  # as above
 
 
 def in_our_words(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -110,8 +110,3 @@ def _tell_of(given: Mapping[str, Any], known: Mapping[str, Any], instead: Mappin
     for name, ours in instead.items():
         if given[name] != known[name] and getattr(given[name], "function_type", None) != "default":
             warnings.warn(f"{name} does not carry over: distances differ by embedder. Set {ours}.", stacklevel=3)
-
-
-def _where(where: Where | None) -> Where:
-    """The book: as given, or where COMMONPLACE_BOOK says, or commonplace.db in the working directory."""
-    return where if where is not None else os.environ.get("COMMONPLACE_BOOK") or "commonplace.db"

@@ -24,7 +24,8 @@ def memory_tools(
 ) -> list[BaseTool[Any, Any]]:
     """Tools remember, recall and forget on one book; they write into `scope`, look `within`, and forget only their own.
 
-    What a model remembers has the origin `agent`: it never overrules what a person said.
+    What a model remembers has the origin `agent`: it never overrules what a person said. A book that is opened here is
+    open as long as the program runs; pass an open one to close it yourself.
     """
     door = Door(where, space)
 
