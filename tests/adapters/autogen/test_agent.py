@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,21 @@ from autogen_agentchat.messages import MemoryQueryEvent
 import commonplace
 from commonplace.adapters.autogen import CommonplaceMemory
 from tests.adapters.autogen.scripted import agent, client, text
+
+
+def test_without_autogen_the_import_says_what_to_install(tmp_path: Path) -> None:
+    program = (
+        "import importlib.util\n"
+        "found = importlib.util.find_spec\n"
+        "importlib.util.find_spec = lambda name, *more: None if name == 'autogen_agentchat' else found(name, *more)\n"
+        "import commonplace.adapters.autogen\n"
+    )
+    source = str(Path(__file__).resolve().parents[3] / "src")
+    done = subprocess.run(
+        [sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": source}, capture_output=True, text=True,
+        timeout=60, check=False,
+    )  # fmt: skip
+    assert 'pip install "commonplace[autogen]"' in done.stderr
 
 
 def test_a_turn_tells_of_the_memories_that_it_used(book: commonplace.Book) -> None:

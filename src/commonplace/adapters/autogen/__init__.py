@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from commonplace.adapters.autogen._needed import PACKAGES as PACKAGES
 from commonplace.adapters.autogen.canvas import SharedCanvas
 from commonplace.adapters.autogen.canvas_memory import CanvasMemory, CanvasMemoryConfig
 from commonplace.adapters.autogen.memory import CommonplaceMemory

@@ -50,7 +50,7 @@ class Options:
 
 
 class CommonplaceMemoryConfig(BaseModel):
-    """What `dump_component` writes: where the book is and how to recall. It holds no memory and no key."""
+    """What `dump_component` writes: where the book is, as it was given, and how to recall. It holds no memory."""
 
     where: str
     space: str = "default"
