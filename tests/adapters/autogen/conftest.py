@@ -9,8 +9,6 @@ import pytest
 
 import commonplace
 
-pytest.importorskip("autogen_agentchat")
-
 
 @pytest.fixture
 def book(tmp_path: Path) -> Iterator[commonplace.Book]:

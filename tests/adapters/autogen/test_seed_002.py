@@ -78,7 +78,7 @@ def test_the_mem0_example_runs_with_another_class(capsys: pytest.CaptureFixture[
 
 
 def test_the_memory_controller_example_needs_no_model_with_add_and_query(capsys: pytest.CaptureFixture[str]) -> None:
-    # MemoryController asks the model eleven times or more for this; it has other verbs, so that two lines change.
+    # MemoryController asks a model at every step of this; it has other verbs, so that those lines change.
     assert "retrieve_relevant_memos" in documents.CONTROLLER
     run(documents.CONTROLLER_OURS)
     printed = capsys.readouterr().out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import subprocess
 import sys
@@ -13,8 +14,17 @@ from typing import Any
 import pytest
 from autogen_agentchat.base import TaskResult
 from autogen_agentchat.conditions import MaxMessageTermination, TextMentionTermination
-from autogen_agentchat.messages import TextMessage
-from autogen_agentchat.teams import RoundRobinGroupChat, SelectorGroupChat, Swarm
+from autogen_agentchat.messages import MultiModalMessage, TextMessage
+from autogen_agentchat.teams import (
+    DiGraphBuilder,
+    GraphFlow,
+    MagenticOneGroupChat,
+    RoundRobinGroupChat,
+    SelectorGroupChat,
+    Swarm,
+)
+from autogen_core import Image
+from PIL import Image as Pillow
 
 import commonplace
 from commonplace.adapters.autogen import CommonplaceMemory, PersistentTeam, shared_memory
@@ -106,6 +116,64 @@ def selector() -> SelectorGroupChat:
 
 def swarm() -> Swarm:
     return Swarm([agent(name="ana", model=client(*["done"] * 9))], max_turns=1)
+
+
+def graph() -> GraphFlow:
+    members = [agent(name=name, model=client(*[f"{name} is done"] * 9)) for name in ("ana", "bo", "cy")]
+    builder = DiGraphBuilder()
+    for member in members:
+        builder.add_node(member)
+    builder.add_edge(members[0], members[1])
+    builder.add_edge(members[1], members[2])
+    return GraphFlow(members, graph=builder.build())
+
+
+@pytest.mark.parametrize(("seen", "left"), [(1, ["ana", "bo", "cy"]), (2, ["bo", "cy"]), (3, ["cy"])])
+def test_a_graph_that_was_broken_off_goes_on_at_its_next_node(
+    book: commonplace.Book, seen: int, left: list[str]
+) -> None:
+    async def main() -> None:
+        stream = PersistentTeam(graph(), book, "crew").run_stream(task="Begin")
+        for _ in range(seen):
+            await anext(stream)
+        await stream.aclose()
+        assert speakers(await PersistentTeam(graph(), book, "crew").run()) == left
+        assert speakers(await PersistentTeam(graph(), book, "crew").run(task="Again")) == ["user", "ana", "bo", "cy"]
+
+    asyncio.run(main())
+
+
+def test_a_magentic_team_tells_its_task_once(book: commonplace.Book) -> None:
+    async def main() -> None:
+        no, yes = {"answer": False, "reason": ""}, {"answer": True, "reason": ""}
+        ledger = {
+            "is_request_satisfied": yes, "is_in_loop": no, "is_progress_being_made": yes,
+            "next_speaker": {"answer": "ana", "reason": ""}, "instruction_or_question": {"answer": "go", "reason": ""},
+        }  # fmt: skip
+        for _ in range(2):
+            orchestrator = client("facts", "plan", json.dumps(ledger), "the answer")
+            team = PersistentTeam(MagenticOneGroupChat([agent(name="ana")], orchestrator), book, "crew")
+            result = await team.run(task="Begin")
+            assert [message.to_text() for message in result.messages].count("Begin") == 1
+        assert [message.content for message in await team.transcript()].count("Begin") == 2
+
+    asyncio.run(main())
+
+
+def test_a_picture_too_large_for_a_transcript_is_said_to_the_team_again(book: commonplace.Book) -> None:
+    async def main() -> None:
+        noise = Image.from_pil(Pillow.frombytes("RGB", (700, 700), os.urandom(700 * 700 * 3)))
+        stream = PersistentTeam(round_robin("ana"), book, "crew").run_stream(
+            task=MultiModalMessage(content=["Look", noise], source="user")
+        )
+        await anext(stream)
+        await stream.aclose()
+        team = round_robin("ana", most=1)
+        await PersistentTeam(team, book, "crew").run()
+        thread = (await team.save_state())["agent_states"]["RoundRobinGroupChatManager"]["message_thread"]
+        assert [message["type"] for message in thread] == ["MultiModalMessage", "TextMessage"]
+
+    asyncio.run(main())
 
 
 def test_the_saved_state_holds_no_memory(book: commonplace.Book) -> None:

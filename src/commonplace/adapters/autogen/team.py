@@ -11,10 +11,10 @@ from autogen_core import CancellationToken
 
 from commonplace.adapters.autogen import team_state
 from commonplace.adapters.autogen.door import Door, Where
+from commonplace.adapters.autogen.team_journal import NAMESPACE, Journal
 from commonplace.errors import InvalidInput
 from commonplace.values import Message
 
-NAMESPACE = "autogen teams"
 Task = str | BaseChatMessage | Sequence[BaseChatMessage] | None
 
 
@@ -29,6 +29,7 @@ class PersistentTeam:
         self.team = team
         self.name = name
         self._door = Door(where, space)
+        self._journal = Journal(self._door, name)
         self._version: int | None = None
         self._said_since: list[BaseChatMessage] = []
         self._ran = False
@@ -52,35 +53,34 @@ class PersistentTeam:
         if self._version is None:
             await self._restore()
         version, self._version = self._version, None  # a run that does not end leaves a team that must be restored
-        transcript = (await self._door.book()).transcript(self.name)
         given = _messages(task)
-        if given:
-            await transcript.extend(team_state.line(message) for message in given)
+        await self._journal.keep(given)
         fed = [*self._said_since, *given]
-        show = options.pop("output_task_messages", True)
-        if show:
-            for message in given:
-                yield message
+        told = {message.id for message in fed}
+        shown = given if options.pop("output_task_messages", True) else []
+        for message in shown:
+            yield message
         async for item in self.team.run_stream(
             task=fed or None, cancellation_token=cancellation_token, output_task_messages=False, **options
         ):
             if isinstance(item, TaskResult):
                 await self._save(version or 0)
-                yield TaskResult(messages=[*(given if show else ()), *item.messages], stop_reason=item.stop_reason)
-            else:
+                said = [message for message in item.messages if message.id not in told]
+                yield TaskResult(messages=[*shown, *said], stop_reason=item.stop_reason)
+            elif item.id not in told:  # a MagenticOneGroupChat repeats its task, asked or not
                 if not isinstance(item, ModelClientStreamingChunkEvent):
-                    await transcript.extend([team_state.line(item)])
+                    await self._journal.keep([item])
                 yield item
 
     async def transcript(self) -> list[Message]:
         """All that was ever said, with tool calls and their results, oldest first."""
-        return await (await self._door.book()).transcript(self.name).read()
+        return await self._journal.read()
 
     async def reset(self) -> None:
         """Begin anew, here and in the book; the transcript stays."""
         await self.team.reset()
         self._said_since = []
-        self._version = await self._write(await self._last(), None, None)
+        self._version = await self._write(await self._journal.last(), None, None)
 
     async def close(self) -> None:
         """Release the book if this team opened it; what it holds stays."""
@@ -91,8 +91,7 @@ class PersistentTeam:
         book = await self._door.book()
         entry = await book.kv(NAMESPACE).entry(self.name)
         saved = team_state.Saved.read(None if entry is None else entry.value)
-        since = await book.transcript(self.name).resume(after=saved.after)
-        self._said_since = team_state.chat(since, self.team)
+        self._said_since = await self._journal.chat_since(saved.after, self.team)
         if saved.state is None and self._ran:
             await self.team.reset()
         if saved.state is not None or self._said_since:
@@ -104,16 +103,12 @@ class PersistentTeam:
     async def _save(self, version: int) -> None:
         state = team_state.without_memory(await self.team.save_state())
         self._said_since = []
-        self._version = await self._write(await self._last(), state, version)
+        self._version = await self._write(await self._journal.last(), state, version)
 
     async def _write(self, after: int, state: Any, version: int | None) -> int:
         """Write the state; Conflict if another process has run this team in the meantime."""
         entries = (await self._door.book()).kv(NAMESPACE)
         return (await entries.set(self.name, {"after": after, "state": state}, if_version=version)).version
-
-    async def _last(self) -> int:
-        said = await (await self._door.book()).transcript(self.name).tail(1)
-        return said[-1].number if said else 0
 
 
 def _messages(task: Task) -> list[BaseChatMessage]:
