@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from autogen_agentchat.conditions import MaxMessageTermination
 from autogen_agentchat.teams import RoundRobinGroupChat
+from autogen_core.model_context import UnboundedChatCompletionContext
 
 import commonplace
 from commonplace import Scope
 from commonplace.adapters.autogen import CommonplaceMemory
-from tests.adapters.autogen.scripted import agent, asked, client
+from tests.adapters.autogen.scripted import UserMessage, agent, asked, client
 
 
 def messages(book: commonplace.Book) -> list[str]:
@@ -56,6 +57,32 @@ def test_agents_that_share_a_memory_do_not_tell_it_twice(book: commonplace.Book)
         origins = {memory.source: memory.origin for memory in book.list(kinds=["message"])}
         assert origins["user"] == "user"
         assert origins["ana"] == "agent"
+
+    asyncio.run(main())
+
+
+def test_agents_that_hear_the_same_at_the_same_time_tell_it_once(book: commonplace.Book) -> None:
+    async def main() -> None:
+        memory = CommonplaceMemory(book, learn=True)
+        members = [agent(memory, name=f"agent{at}", model=client("ok")) for at in range(8)]
+        await asyncio.gather(*(member.run(task="The ferry leaves at noon.") for member in members))
+        assert messages(book) == ["The ferry leaves at noon."]
+
+    asyncio.run(main())
+
+
+def test_what_could_not_be_learned_is_learned_the_next_time(tmp_path: Path) -> None:
+    async def main() -> None:
+        with commonplace.open(tmp_path / "team.db", settings=commonplace.Settings(max_jobs=1)) as book:
+            book.learn(["Ana: I live in Lisbon."], session="other", every=50, idle=10_000)  # takes the only place
+            memory = CommonplaceMemory(book, learn=True)
+            context = UnboundedChatCompletionContext()
+            await context.add_message(UserMessage(content="The ferry leaves at noon.", source="user"))
+            with pytest.raises(commonplace.QueueFull):
+                await memory.update_context(context)
+            await asyncio.to_thread(book.work, hurry=True)
+            await memory.update_context(context)
+            assert "The ferry leaves at noon." in messages(book)
 
     asyncio.run(main())
 

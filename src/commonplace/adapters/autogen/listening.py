@@ -45,10 +45,16 @@ class Listener:
         if start > len(spoken):
             start = _after_own_words(spoken)
         lines = [line for line in map(_line, spoken[start:]) if _key(line) not in self._lines]
-        if lines:
-            await (await self._door.book()).learn(lines, session=self._session, scope=self._scope)
-        self._heard[context] = len(spoken)
+        # Known before they are on disk: another agent that shares this memory may hear the same meanwhile.
         self._lines.update(dict.fromkeys(map(_key, lines)))
+        try:
+            if lines:
+                await (await self._door.book()).learn(lines, session=self._session, scope=self._scope)
+        except BaseException:
+            for line in lines:
+                self._lines.pop(_key(line), None)
+            raise
+        self._heard[context] = len(spoken)
         for old in list(self._lines)[:-_KEPT]:
             del self._lines[old]
 
