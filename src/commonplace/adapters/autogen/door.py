@@ -1,0 +1,81 @@
+"""From where a caller says the book is to a book that an event loop can await."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable, Coroutine
+from os import PathLike, fspath
+from typing import Any, ParamSpec, TypeVar
+
+from autogen_core import CancellationToken
+
+from commonplace.aio import _LOCAL, _REMOTE, AsyncBook, _Threads
+from commonplace.book import Book
+from commonplace.errors import InvalidInput
+from commonplace.opening import open as open_book
+from commonplace.remote.address import is_remote
+from commonplace.remote.book import RemoteBook
+
+Where = str | PathLike[str] | Book | AsyncBook
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Door:
+    """Opens a book when it is first needed, in a worker thread; closes only what it opened itself.
+
+    Where nothing is said, it is the book that COMMONPLACE_BOOK names, or commonplace.db in the working directory.
+    """
+
+    def __init__(self, where: Where | None, space: str | None) -> None:
+        if where is None:
+            where = os.environ.get("COMMONPLACE_BOOK") or "commonplace.db"
+        given = where._sync if isinstance(where, AsyncBook) else where
+        if isinstance(given, Book):
+            if space is not None and space != given.space:
+                raise InvalidInput(f"the book given stands in space {given.space!r}: pass book.in_space({space!r})")
+            self.where, self.space = _place(given), given.space
+        else:
+            self.where, self.space = fspath(given), space or "default"
+        self._book = given if isinstance(given, Book) else None
+        self._given = self._book is not None
+        self._opening = threading.Lock()
+        self._threads = _Threads(_REMOTE if is_remote(self.where) else _LOCAL)
+
+    async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run something slow in a worker thread."""
+        return await self._threads.run(function, *args, **kwargs)
+
+    async def book(self) -> AsyncBook:
+        """The book, opened."""
+        book = self._book if self._book is not None else await self.run(self.open)
+        return AsyncBook(book, self._threads)
+
+    def open(self) -> Book:
+        """The same book for callers that may wait; opened once, whoever asks first."""
+        with self._opening:
+            if self._book is None:
+                self._book = open_book(self.where, space=self.space)
+            return self._book
+
+    async def close(self) -> None:
+        """Stop the worker threads, and close the book unless it was given; closing twice is harmless."""
+        if not self._threads.stopped:
+            if self._book is not None and not self._given:
+                await self.run(self._book.close)
+            self._threads.stop()
+
+
+def _place(book: Book) -> str:
+    return book._transport.shown if isinstance(book, RemoteBook) else book._core.where
+
+
+async def cancellable(work: Coroutine[Any, Any, T], token: CancellationToken | None) -> T:
+    """Await work that a token may cancel; a token that was cancelled before lets it not even begin."""
+    task = asyncio.ensure_future(work)
+    if token is not None:
+        token.link_future(task)
+    return await task

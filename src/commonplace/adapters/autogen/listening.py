@@ -1,0 +1,83 @@
+"""Learning from what an agent hears and says, without making it wait for more than the words to be on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from autogen_core.model_context import ChatCompletionContext
+from autogen_core.models import AssistantMessage, LLMMessage, UserMessage
+
+from commonplace.adapters.autogen.door import Door
+from commonplace.adapters.autogen.injecting import is_injected, readable, words
+from commonplace.adapters.autogen.options import Options
+from commonplace.errors import InvalidInput
+from commonplace.ids import new_id
+from commonplace.values import Scope
+
+_KEPT = 10_000
+"""Lines that are known to have been heard: agents of one team hear the same, and each would tell it again."""
+
+
+class Listener:
+    """Gives each new message of a context to `learn`, once; a durable job of the book makes memories of it."""
+
+    def __init__(self, door: Door, scope: Scope, session: str | None) -> None:
+        if scope.session is not None:
+            raise InvalidInput("what is learned belongs to no session or group: give the group a space of its own")
+        self._door = door
+        self._scope = scope
+        self._session = session or new_id()
+        self._heard: WeakKeyDictionary[ChatCompletionContext, int] = WeakKeyDictionary()
+        self._lines: dict[tuple[str, str], None] = {}
+
+    def elsewhere(self, options: Options) -> Options:
+        """The options without this conversation's own messages: the model has them before it already."""
+        others: dict[str, Any] = {"session": {"$ne": self._session}}
+        return replace(options, filter=others if options.filter is None else {"$and": [options.filter, others]})
+
+    async def listen(self, context: ChatCompletionContext, messages: Sequence[LLMMessage]) -> None:
+        """Learn from what was said since the last time; of a context that is new here, since the agent last spoke."""
+        spoken = [message for message in messages if _is_spoken(message)]
+        start = self._heard.get(context, len(spoken) + 1)
+        if start > len(spoken):
+            start = _after_own_words(spoken)
+        lines = [line for line in map(_line, spoken[start:]) if _key(line) not in self._lines]
+        # Known before they are on disk: another agent that shares this memory may hear the same meanwhile.
+        self._lines.update(dict.fromkeys(map(_key, lines)))
+        try:
+            if lines:
+                await (await self._door.book()).learn(lines, session=self._session, scope=self._scope)
+        except BaseException:
+            for line in lines:
+                self._lines.pop(_key(line), None)
+            raise
+        self._heard[context] = len(spoken)
+        for old in list(self._lines)[:-_KEPT]:
+            del self._lines[old]
+
+
+def _is_spoken(message: LLMMessage) -> bool:
+    """Whether it is something that somebody said: no memory, no tool call or result, no picture alone."""
+    if isinstance(message, UserMessage):
+        return not is_injected(message) and bool(words(message).strip())
+    return isinstance(message, AssistantMessage) and isinstance(message.content, str) and bool(message.content.strip())
+
+
+def _after_own_words(spoken: Sequence[LLMMessage]) -> int:
+    own = [index for index, message in enumerate(spoken) if isinstance(message, AssistantMessage)]
+    return own[-1] + 1 if own else 0
+
+
+def _line(message: LLMMessage) -> dict[str, str]:
+    if isinstance(message, UserMessage):
+        role = "user" if message.source == "user" else "assistant"
+        return {"content": words(message), "role": role, "name": message.source}
+    assert isinstance(message, AssistantMessage)  # noqa: S101 - _is_spoken left nothing else
+    return {"content": readable(str(message.content)), "role": "assistant", "name": message.source}
+
+
+def _key(line: dict[str, str]) -> tuple[str, str]:
+    return line["name"], line["content"]

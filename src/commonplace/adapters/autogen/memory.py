@@ -1,0 +1,136 @@
+"""CommonplaceMemory: a book as the memory of an AutoGen agent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from autogen_core import CancellationToken, Component
+from autogen_core.memory import Memory, MemoryContent, MemoryQueryResult, UpdateContextResult
+from autogen_core.model_context import ChatCompletionContext
+from typing_extensions import Self
+
+from commonplace import checks
+from commonplace.adapters.autogen import contents, injecting
+from commonplace.adapters.autogen.door import Door, Where, cancellable
+from commonplace.adapters.autogen.listening import Listener
+from commonplace.adapters.autogen.options import CommonplaceMemoryConfig, Options
+from commonplace.adapters.autogen.recalling import recall
+from commonplace.adapters.autogen.switching import Switching, in_our_words
+from commonplace.aio import AsyncBook
+from commonplace.values import NOBODY, Order, Scope, Within
+
+
+class CommonplaceMemory(Switching, Memory, Component[CommonplaceMemoryConfig]):
+    """A persistent memory that agents, teams and processes share.
+
+    `where` is a path, a URL or an open book (else COMMONPLACE_BOOK, else commonplace.db). `scope` is where `add`
+    writes, `within` where recall looks. With `order="time"` every turn gets the newest `k` memories, oldest first; by
+    default it gets those that bear on what was said last, and nothing when none does. `learn` makes memories of what
+    the agent hears and says.
+    """
+
+    component_type = "memory"
+    component_config_schema = CommonplaceMemoryConfig
+    component_provider_override = "commonplace.adapters.autogen.CommonplaceMemory"
+
+    def __init__(
+        self,
+        where: Where | None = None,
+        *,
+        space: str | None = None,
+        name: str | None = None,
+        scope: Scope = NOBODY,
+        within: Within | Scope | None = None,
+        order: Order = "relevance",
+        k: int | None = None,
+        threshold: float | None = None,
+        max_tokens: int | None = 2000,
+        filter: Mapping[str, Any] | None = None,
+        kinds: Sequence[str] | None = None,
+        tags: Sequence[str] | None = None,
+        learn: bool = False,
+        session: str | None = None,
+    ) -> None:
+        self._door = Door(where, space)
+        self._name = name
+        self._scope = checks.scope(scope)
+        self._options = Options(
+            within=checks.within(within), order=checks.order(order), k=k, threshold=threshold, max_tokens=max_tokens,
+            filter=filter, kinds=kinds, tags=tags,
+        )  # fmt: skip
+        self._listener = Listener(self._door, self._scope, session) if learn else None
+        self._session = session
+
+    @property
+    def name(self) -> str:
+        """The name given, for people to tell memories apart."""
+        return self._name or injecting.MARK
+
+    @property
+    def source(self) -> str:
+        """The source of this memory's messages in a model context: the same for the same memory in any process."""
+        return injecting.source(self._name, self._door.where, self._door.space, self._scope, self._options)
+
+    async def book(self) -> AsyncBook:
+        """The book itself, for every verb that AutoGen has no name for."""
+        return await self._door.book()
+
+    async def update_context(self, model_context: ChatCompletionContext) -> UpdateContextResult:
+        """Put what bears on the last words above them, in place of what stood there for the words before."""
+        messages = await injecting.messages_of(model_context)
+        options = self._options if self._listener is None else self._listener.elsewhere(self._options)
+        found = await recall(self._door, injecting.question(messages), options)
+        await injecting.replace(model_context, self.source, found.text)
+        if self._listener is not None:
+            await self._listener.listen(model_context, messages)
+        results = [*map(contents.shown, found.hits), *(contents.shown(hit, avoid=True) for hit in found.avoid)]
+        return UpdateContextResult(memories=MemoryQueryResult(results=results))
+
+    async def query(
+        self, query: str | MemoryContent = "", cancellation_token: CancellationToken | None = None, **kwargs: Any
+    ) -> MemoryQueryResult:
+        """What bears on the query, the best first; options of `Book.recall` and of AutoGen's memories for this once."""
+        options = self._options.but(in_our_words(kwargs))
+        if options.order == "time" and "max_tokens" not in kwargs:
+            options = options.but({"max_tokens": None})  # the budget is the prompt's: a list is returned whole
+        work = recall(self._door, injecting.readable(contents.text_of(query)), options)
+        found = await cancellable(work, cancellation_token)
+        return MemoryQueryResult(results=await self._door.run(lambda: [*map(contents.found, found.hits)]))
+
+    async def add(self, content: MemoryContent, cancellation_token: CancellationToken | None = None) -> None:
+        """Remember a content; when this returns it is on disk, and every agent on the book recalls it."""
+        await cancellable(self._add(content), cancellation_token)
+
+    async def forget(self, id: str) -> None:
+        """Remove the memory that a result's metadata names as `id`, with all its versions."""
+        await (await self.book()).forget(id)
+
+    async def revise(self, id: str, content: MemoryContent, *, reason: str | None = None) -> None:
+        """Give a memory a new content; the one before stays in its history. Its metadata stays unless some is given."""
+        change = await self._door.run(contents.change, content)
+        await (await self.book()).revise(id, **change, reason=reason)
+
+    async def clear(self) -> None:
+        """Forget what belongs to this memory's scope; without one, what belongs to no user and no agent."""
+        nobodys = {"user": {"$exists": False}, "agent": {"$exists": False}}
+        chosen: dict[str, Any] = {"filter": nobodys} if self._scope == NOBODY else {"scope": self._scope}
+        await (await self.book()).forget(**chosen)
+
+    async def close(self) -> None:
+        """Release the book if this memory opened it; what it holds stays."""
+        await self._door.close()
+
+    async def _add(self, content: MemoryContent) -> None:
+        draft = await self._door.run(contents.draft, content, self._scope)
+        await (await self.book()).remember(draft)
+
+    def _to_config(self) -> CommonplaceMemoryConfig:
+        door, learns = self._door, self._listener is not None
+        return self._options.config(
+            where=door.where, space=door.space, name=self._name, scope=self._scope, learn=learns, session=self._session
+        )
+
+    @classmethod
+    def _from_config(cls, config: CommonplaceMemoryConfig) -> Self:
+        return cls(**config.arguments())
