@@ -29,7 +29,7 @@ def test_without_autogen_the_import_says_what_to_install(tmp_path: Path) -> None
         [sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": source}, capture_output=True, text=True,
         timeout=60, check=False,
     )  # fmt: skip
-    assert 'pip install "commonplace[autogen]"' in done.stderr
+    assert 'pip install "commonplace-memory[autogen]"' in done.stderr
 
 
 def test_a_turn_tells_of_the_memories_that_it_used(book: commonplace.Book) -> None:

@@ -9,6 +9,6 @@ PACKAGES = ("autogen_core", "autogen_agentchat")
 for _package in PACKAGES:
     if find_spec(_package) is None:
         raise ModuleNotFoundError(
-            f'commonplace.adapters.autogen needs the package {_package}: pip install "commonplace[autogen]"',
+            f'commonplace.adapters.autogen needs the package {_package}: pip install "commonplace-memory[autogen]"',
             name=_package,
         )
