@@ -320,6 +320,7 @@ def newer_book(path: Path) -> None:
     write_lamp(path)
     raw = apsw.Connection(str(path))
     raw.pragma("user_version", 1_000)
+    raw.execute("UPDATE book SET value = '1000' WHERE name = 'oldest'")
     raw.close()
 
 

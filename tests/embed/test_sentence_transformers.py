@@ -16,7 +16,7 @@ from commonplace.errors import EmbedderUnavailable
 
 def test_a_missing_package_comes_with_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(EmbedderUnavailable, match=r'pip install "commonplace\[sentence-transformers\]"'):
+    with pytest.raises(EmbedderUnavailable, match=r'pip install "commonplace-memory\[sentence-transformers\]"'):
         load("sentence-transformers:all-MiniLM-L6-v2")
 
 

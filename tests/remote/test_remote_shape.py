@@ -144,7 +144,7 @@ def test_nothing_is_imported_before_a_server_is_asked_for() -> None:
 
 def test_without_its_package_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("commonplace.opening.find_spec", lambda name: None)
-    with pytest.raises(commonplace.ServerUnavailable, match=r'pip install "commonplace\[remote\]"'):
+    with pytest.raises(commonplace.ServerUnavailable, match=r'pip install "commonplace-memory\[remote\]"'):
         commonplace.open("http://localhost")
 
 

@@ -88,7 +88,7 @@ def test_a_missing_file_is_named(make: Make, name: str) -> None:
 
 def test_without_onnxruntime_the_command_that_installs_it_is_told(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    with pytest.raises(ModelUnavailable, match="commonplace\\[onnx\\]"):
+    with pytest.raises(ModelUnavailable, match="commonplace-memory\\[onnx\\]"):
         load(f"onnx:{make()}")
 
 
