@@ -144,7 +144,7 @@ class Ours(Served):
     title = "commonplace"
     notes = (
         "is asked in text: it embeds the question, searches vectors and words, weighs and packs an answer, always",
-        "two worker processes with four threads each; SQLite, synchronous=FULL",
+        "SQLite, synchronous=FULL",
     )
 
     def __init__(self, folder: Path, *, workers: int = 2, threads: int = 4) -> None:

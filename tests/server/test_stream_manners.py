@@ -66,6 +66,35 @@ def test_a_long_import_holds_nobody_up(http: httpx.Client, running: Running) -> 
     assert max(waits) < max(0.5, took / 2)
 
 
+def test_what_takes_long_keeps_nobody_else_waiting(http: httpx.Client, running: Running) -> None:
+    http.post("/memories", json={"content": "one"})
+    lines = http.get("/export").content
+    http.post("/memories/forget", json={"everything": True})
+    embedder: Any = running.core.embedder
+    embed, go_on, begun = embedder.embed, threading.Event(), threading.Semaphore(0)
+
+    def slow(texts: Any) -> Any:
+        begun.release()
+        go_on.wait(30)
+        return embed(texts)
+
+    def load(_: int) -> int:
+        return http.post("/import", content=lines, headers={"Content-Type": "application/x-ndjson"}).status_code
+
+    embedder.embed = slow
+    try:
+        with ThreadPoolExecutor(8) as loading:
+            loads = [loading.submit(load, number) for number in range(8)]
+            assert begun.acquire(timeout=20)
+            assert http.get("/stats").status_code == 200
+            assert not any(each.done() for each in loads)
+            go_on.set()
+            assert {each.result() for each in loads} == {200}
+    finally:
+        go_on.set()
+        embedder.embed = embed
+
+
 def test_a_revision_that_another_overtakes_is_made_once(http: httpx.Client, running: Running) -> None:
     made = http.post("/memories", json={"content": "one", "id": "one"}).json()
     space = str(http.base_url).rstrip("/").rsplit("/", 1)[1]

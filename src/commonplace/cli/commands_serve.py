@@ -38,7 +38,7 @@ def register(commands: Commands) -> None:
     listening.add_argument("--tls-certificate", type=Path, metavar="FILE", help="serve HTTPS with this certificate")
     listening.add_argument("--tls-key", type=Path, metavar="FILE", help="the certificate's private key")
     group = serve.add_argument_group("how it serves")
-    group.add_argument("--threads", type=int, default=4, metavar="N", help="threads of each process (4)")
+    group.add_argument("--threads", type=int, default=2, metavar="N", help="threads of each process (2)")
     group.add_argument("--no-work", action="store_true", help="leave jobs to `commonplace work`")
     group.add_argument("--extractor", metavar="SPEC", help="what learns: rules, openai:MODEL (rules)")
     group.add_argument(

@@ -58,6 +58,8 @@ class Ask:
     operation: Operation
     everywhere: bool = False
     """Whether it is about the book as a whole, and with that about every space."""
+    long: bool = False
+    """Whether it may take as long as there is data: it is done in threads of its own, and keeps nobody waiting."""
     namespace: str | None = None
     """The key-value namespace that it is about: some limits are a namespace's."""
     once: str | None = None

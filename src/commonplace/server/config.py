@@ -25,8 +25,9 @@ class Config:
     closed: bool = False
     """Whether a key is needed even if the book has none, as where the server can be reached from other machines."""
 
-    threads: int = 4
-    """Worker threads of one process: verbs run in them, never on the event loop."""
+    threads: int = 2
+    """Worker threads of one process: verbs run in them, never on the event loop. More take turns at the interpreter,
+    which costs more than it gains; what takes long has threads of its own."""
 
     work: bool = True
     """Whether the server does the jobs that learning leaves; without, `commonplace work` runs beside it."""

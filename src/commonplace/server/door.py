@@ -18,6 +18,8 @@ from commonplace.store import spaces
 
 T = TypeVar("T")
 _MOST_BOOKS = 10_000
+_LONG = 4
+"""Imports, checks and the like that a process does at once; more of them wait, and nothing else does."""
 
 
 class Gate(Protocol):
@@ -43,14 +45,15 @@ class Door:
         self._gate = gate
         self._books: dict[str, Book] = {}
         self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="commonplace door")
+        self._long = ThreadPoolExecutor(max_workers=_LONG, thread_name_prefix="commonplace long")
 
     async def run(self, ask: Ask, verb: Callable[[Book], T], *, keep: bool = False) -> T:
         """Run a verb on the book of the space that is asked for."""
-        return await self.aside(partial(self.run_here, ask, verb, keep=keep))
+        return await self.aside(partial(self.run_here, ask, verb, keep=keep), long=ask.long)
 
-    async def aside(self, work: Callable[[], T]) -> T:
+    async def aside(self, work: Callable[[], T], *, long: bool = False) -> T:
         """Do something in a worker thread."""
-        return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+        return await asyncio.get_running_loop().run_in_executor(self._long if long else self._pool, work)
 
     async def admit(self, ask: Ask) -> Caller:
         """Say who asks, if they may; for what is done without a book."""
@@ -134,6 +137,7 @@ class Door:
     def close(self) -> None:
         """Let the requests at hand end, and no more in."""
         self._pool.shutdown(wait=True)
+        self._long.shutdown(wait=True)
 
     def _book(self, space: str) -> Book:
         # A book finds its space's number once; making one for each request would look it up each time.

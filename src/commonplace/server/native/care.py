@@ -29,5 +29,5 @@ async def check(
     deep: Annotated[bool, Query(description="Compare every index with the rows; needs a key that may admin.")] = False,
 ) -> Response:
     """Verify the store and that recall works; for a key that opens every space, since it tells of all of them."""
-    ask = replace(ask, everywhere=True, role="admin" if deep else ask.role)
+    ask = replace(ask, everywhere=True, long=True, role="admin" if deep else ask.role)
     return await answered(request, ask, lambda book: book.check(deep=deep))

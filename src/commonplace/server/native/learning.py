@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
@@ -85,6 +86,7 @@ async def learn(request: Request, ask: Writing, body: Conversation) -> Response:
     said = _said(body)
     if body.scope is not None:
         options["scope"] = body.scope.value()
+    ask = replace(ask, long=body.wait)
     return await answered(
         request, ask, lambda book: book.learn(said, **options), status=200 if body.wait else 202, keep=body.wait
     )
@@ -112,6 +114,7 @@ async def jobs(request: Request, ask: Annotated[Ask, Depends(READ)]) -> Response
 async def work(request: Request, ask: Writing, body: Work | None = None) -> Response:
     """Do the jobs of this space that are due, now."""
     hurry = body is not None and body.hurry
+    ask = replace(ask, long=True)
     return await answered(request, ask, lambda book: {"done": book.work(hurry=hurry)}, keep=True)
 
 

@@ -169,7 +169,7 @@ async def forget(request: Request, ask: Writing, body: Forget) -> Response:
         ask = replace(ask, role="admin")
     if body.dry_run:
         ask = replace(ask, operation="read", once=None)
-    return await answered(request, ask, lambda book: book.forget(**wanted))
+    return await answered(request, replace(ask, long=True), lambda book: book.forget(**wanted))
 
 
 @router.post("/memories/prune", response_model=answers.Forgotten, operation_id="prune")
@@ -177,7 +177,7 @@ async def prune(request: Request, ask: Writing, body: Prune) -> Response:
     """Forget what a policy lets go of; by default only say what would go."""
     if body.dry_run:
         ask = replace(ask, operation="read", once=None)
-    return await answered(request, ask, lambda book: book.prune(**given(body)), keep=True)
+    return await answered(request, replace(ask, long=True), lambda book: book.prune(**given(body)), keep=True)
 
 
 @router.post("/memories/quarantine", response_model=answers.Ids, operation_id="quarantine")

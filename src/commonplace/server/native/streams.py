@@ -101,6 +101,7 @@ async def load(request: Request, ask: Annotated[Ask, Depends(IMPORT)]) -> Respon
         digest = await _spooled(here, request, spool)
         if ask.once:
             ask = replace(ask, digest=hashlib.sha256(f"{ask.digest}:{digest}".encode()).hexdigest())
+        ask = replace(ask, long=True)
         return await answered(request, ask, lambda book: {"records": book.load(_records(spool))})
 
 
@@ -165,7 +166,7 @@ def _record(line: bytes, number: int) -> dict[str, Any]:
 async def backup(request: Request, ask: Annotated[Ask, Depends(ADMIN)]) -> Response:
     """The whole store, every space, as one file; for a key that opens every space."""
     here = door(request)
-    place = await here.run(replace(ask, operation="read", everywhere=True), _backed_up)
+    place = await here.run(replace(ask, operation="read", everywhere=True, long=True), _backed_up)
     return StreamingResponse(
         _sent(here, place),
         media_type="application/vnd.sqlite3",
