@@ -66,7 +66,8 @@ class Request:
     query: str
     k: int
     max_tokens: int | None
-    threshold: float
+    threshold: float | None
+    """None for the usual one."""
     """Relevance that the best memory must have."""
     company: float
     """Relevance that the others must have."""
@@ -223,7 +224,7 @@ def assemble(request: Request, found: Found, judgement: rank.Judgement, relate: 
         text=packed.text,
         hits=_ordered(packed.hits, request.order),
         avoid=packed.avoid,
-        coverage=verdict.coverage(found.candidates, judgement, request.threshold, _asking(found)),
+        coverage=verdict.coverage(found.candidates, judgement, _threshold(found, request), _asking(found)),
         receipt=receipt.make([hit.memory.id for hit in (*packed.hits, *packed.avoid)]),
     )
 
@@ -259,7 +260,7 @@ def _reversed(shown: Sequence[Hit], related: Related) -> Iterator[Hit]:
 
 def _best(found: Found, judgement: rank.Judgement, request: Request) -> list[tuple[int, int]]:
     """The rows that may be shown, each with its place among the candidates: none if the best is not good enough."""
-    if not (judgement.relevance[found.positions] >= request.threshold).any():
+    if not (judgement.relevance[found.positions] >= _threshold(found, request)).any():
         return []
     order = np.argsort(-judgement.evidence[found.positions], kind="stable")[: max(_SPARE * request.k, 20)]
     places = zip(order.tolist(), found.positions[order].tolist(), strict=True)
@@ -267,6 +268,10 @@ def _best(found: Found, judgement: rank.Judgement, request: Request) -> list[tup
     return [
         (i, at) for i, at in places if judgement.relevance[at] >= request.company and judgement.evidence[at] >= least
     ]
+
+
+def _threshold(found: Found, request: Request) -> float:
+    return rank.usual(found.candidates.searched) if request.threshold is None else request.threshold
 
 
 def _factors(row: Row, evidence: float, uses: dict[str, Row], request: Request) -> tuple[float, float, float]:

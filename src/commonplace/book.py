@@ -321,7 +321,7 @@ class Book:
             query=checks.text(query, "query", limit=self._settings.max_text_bytes),
             k=checks.count(k, "k", least=1, most=1_000),
             max_tokens=None if max_tokens is None else checks.count(max_tokens, "max_tokens"),
-            threshold=rank.THRESHOLD if threshold is None else checks.share(threshold, "threshold"),
+            threshold=None if threshold is None else checks.share(threshold, "threshold"),
             company=rank.COMPANY if threshold is None else threshold,
             apart=rank.APART if threshold is None else math.inf,
             order=checks.order(order),

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.recall.rank import THRESHOLD, Judgement
+from commonplace.recall.rank import HANDFUL_THRESHOLD, THRESHOLD, Judgement
 from commonplace.recall.verdict import coverage
 from tests.recall.making import candidates
 
@@ -45,7 +45,7 @@ def test_meaning_alone_may_know() -> None:
     assert coverage(candidates("?!", ["flask"]), judged(0.95), THRESHOLD) == "known"
 
 
-@given(st.lists(st.floats(0, 0.99 * THRESHOLD), max_size=5))
+@given(st.lists(st.floats(0, 0.99 * HANDFUL_THRESHOLD), max_size=5))
 def test_asking_for_everything_makes_nothing_known(relevance: list[float]) -> None:
     found = candidates("flask", ["flask"] * len(relevance))
     assert coverage(found, judged(*relevance), 0.0) == "unknown"

@@ -53,10 +53,10 @@ def _serve(args: Namespace, console: Console) -> int:
     from commonplace.server import running
 
     listening, config = _listening(args), _config(args)
-    _prepare(config, listening, console)
+    keyed = _prepare(config, listening, console)
     sock = running.bound(listening.host, listening.port)
     url = f"{listening.scheme}://{_authority(listening.host)}:{sock.getsockname()[1]}"
-    console.result({"url": url, "book": _shown(config.book)}, _welcome(url, config))
+    console.result({"url": url, "book": _shown(config.book)}, _welcome(url, config, keyed=keyed))
     # After it has ended its way, uvicorn passes the signal on: then there is nothing left to end.
     before = signal.signal(signal.SIGTERM, lambda number, frame: None)
     try:
@@ -73,6 +73,8 @@ def _listening(args: Namespace) -> Listening:
 
     if (args.tls_certificate is None) != (args.tls_key is None):
         raise InvalidInput("HTTPS needs both --tls-certificate and --tls-key")
+    if not 0 <= args.port <= 65_535:
+        raise InvalidInput(f"--port is a number from 0 to 65535, not {args.port}")
     if not 1 <= args.workers <= 64:
         raise InvalidInput(f"--workers is a number from 1 to 64, not {args.workers}")
     return Listening(
@@ -102,23 +104,26 @@ def _config(args: Namespace) -> Config:
     )
 
 
-def _prepare(config: Config, listening: Listening, console: Console) -> None:
-    """Open the book once before anything listens: what is wrong with it is told here, in words."""
+def _prepare(config: Config, listening: Listening, console: Console) -> bool:
+    """Open the book once before anything listens, where what is wrong can be told; says whether it has keys."""
     from commonplace import keys
     from commonplace.opening import open_core
 
     core = open_core(config.book, space=config.space, embedder=config.embedder)
     try:
         core.prove()
-        if config.closed and not keys.exist(core.store):
+        keyed = keys.exist(core.store)
+        if config.closed and not keyed:
             raise InvalidInput(
                 f"{listening.host} can be reached from other machines, and this book has no keys: make one first"
-                " (commonplace keys create --role admin), or serve on loopback"
+                f" (commonplace --book {_shown(config.book)} keys create --role admin --space '*'),"
+                " or serve on loopback"
             )
     finally:
         core.close()
     if not _is_loopback(listening.host) and listening.certificate is None:
         console.remark("keys and memories travel unencrypted: use --tls-certificate, or a proxy that has one")
+    return keyed
 
 
 def _is_loopback(host: str) -> bool:
@@ -138,12 +143,15 @@ def _shown(book: str) -> str:
     return shown(book)
 
 
-def _welcome(url: str, config: Config) -> str:
+def _welcome(url: str, config: Config, *, keyed: bool) -> str:
+    # The book has keys: whoever pastes these lines has one, and it is not ours to print.
+    given = ' -H "Authorization: Bearer $COMMONPLACE_API_KEY"' if keyed else ""
+    base = f"{url}/v1/spaces/{config.space}"
     return f"""\
 commonplace serves {_shown(config.book)} at {url}  (Ctrl-C ends it)
 
-  curl -s {url}/v1/spaces/{config.space}/memories --json '{{"content": "We chose FastAPI because of async support"}}'
-  curl -s {url}/v1/spaces/{config.space}/recall --json '{{"query": "why FastAPI?"}}'
+  curl -s {base}/memories{given} --json '{{"content": "We chose FastAPI because of async support"}}'
+  curl -s {base}/recall{given} --json '{{"query": "why FastAPI?"}}'
 
   {url}/docs shows every route
 """

@@ -13,6 +13,10 @@ from commonplace.recall.types import Candidates, Floats, Ints
 
 THRESHOLD = 0.25
 """Relevance below which nothing is recalled, unless the caller says otherwise."""
+HANDFUL = 50
+"""Memories among which little can be mistaken for an answer."""
+HANDFUL_THRESHOLD = 0.15
+"""The threshold there: of questions about something else, two in a hundred reach it."""
 COMPANY = 0.08
 """Relevance that is enough for a memory beside one that passes: where one bears on a question, more do."""
 APART = 4.5
@@ -35,6 +39,11 @@ BLIND = 4.0
 
 CERTAIN = 60.0
 """Log-odds beyond which nothing changes, so that no cosine can overflow."""
+
+
+def usual(searched: int) -> float:
+    """Give the threshold that holds among so many memories, unless the caller says otherwise."""
+    return HANDFUL_THRESHOLD if searched <= HANDFUL else THRESHOLD
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

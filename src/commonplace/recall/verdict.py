@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from commonplace.recall import words
-from commonplace.recall.rank import THRESHOLD, Judgement
+from commonplace.recall.rank import Judgement, usual
 from commonplace.recall.types import Candidates
 from commonplace.values import Coverage
 
@@ -22,7 +22,7 @@ def coverage(candidates: Candidates, judgement: Judgement, threshold: float, ask
     A caller who lowers the threshold sees more, but does not make the book know more. Neither do those candidates that
     only ask: a question that was put before is no answer to it.
     """
-    passed = judgement.relevance >= max(threshold, THRESHOLD)
+    passed = judgement.relevance >= max(threshold, usual(candidates.searched))
     if not passed.any():
         return "unknown"
     passed[list(asking)] = False
