@@ -27,6 +27,7 @@ MARK = "the other space's secret"
 def locked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A server whose book has keys."""
     served = start(tmp_path_factory.mktemp("locked") / "book.db")
+    keys.create(served.core.store, role="admin")
     Book(served.core, "theirs").remember(MARK)
     yield served
     served.stop()
