@@ -6,7 +6,7 @@ import difflib
 from itertools import pairwise
 
 from commonplace.adapters.autogen.canvas_text import apply, snapshot, text
-from commonplace.adapters.autogen.door import Door
+from commonplace.adapters.door import Door
 from commonplace.canvas import Canvas
 from commonplace.errors import NotFound
 from commonplace.values import File

@@ -11,10 +11,11 @@ from pydantic import BaseModel
 from typing_extensions import Self
 
 from commonplace.adapters.autogen import contents, injecting
+from commonplace.adapters.autogen.cancelling import cancellable
 from commonplace.adapters.autogen.canvas import SharedCanvas
 from commonplace.adapters.autogen.canvas_text import snapshot
 from commonplace.adapters.autogen.canvas_tools import ApplyPatchTool, UpdateFileTool
-from commonplace.adapters.autogen.door import Door, Where, cancellable
+from commonplace.adapters.door import Door, Where
 from commonplace.errors import InvalidInput
 from commonplace.values import File
 

@@ -6,8 +6,9 @@ from autogen_core import CancellationToken
 from autogen_core.tools import BaseTool
 from pydantic import BaseModel
 
+from commonplace.adapters.autogen.cancelling import cancellable
 from commonplace.adapters.autogen.canvas import SharedCanvas
-from commonplace.adapters.autogen.door import Door, cancellable
+from commonplace.adapters.door import Door
 
 
 class UpdateFileArgs(BaseModel):

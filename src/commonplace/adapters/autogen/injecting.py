@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from autogen_core.model_context import ChatCompletionContext
 from autogen_core.models import AssistantMessage, LLMMessage, UserMessage
 
+from commonplace.adapters.words import readable, shortened
+
 MARK = "commonplace_memory"
 """What the source of every injected message begins with; letters that every client takes for a name."""
-_LONGEST = 4_000
-"""Characters of a question: of a long message its beginning and its end, where people ask."""
 
 
 def source(*known: object) -> str:
@@ -76,15 +76,6 @@ def words(message: UserMessage) -> str:
     content = message.content
     text = content if isinstance(content, str) else "\n".join(part for part in content if isinstance(part, str))
     return readable(text)
-
-
-def readable(text: str) -> str:
-    """The text with NULs and lone surrogates replaced: a user's slip must not end the turn."""
-    return text.replace("\0", " ").encode("utf-8", "replace").decode()
-
-
-def shortened(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]}\n{text[-_LONGEST // 2 :]}"
 
 
 def _place(messages: Sequence[LLMMessage]) -> int:

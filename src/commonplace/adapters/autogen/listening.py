@@ -10,9 +10,10 @@ from weakref import WeakKeyDictionary
 from autogen_core.model_context import ChatCompletionContext
 from autogen_core.models import AssistantMessage, LLMMessage, UserMessage
 
-from commonplace.adapters.autogen.door import Door
-from commonplace.adapters.autogen.injecting import is_injected, readable, words
+from commonplace.adapters.autogen.injecting import is_injected, words
 from commonplace.adapters.autogen.options import Options
+from commonplace.adapters.door import Door
+from commonplace.adapters.words import readable
 from commonplace.errors import InvalidInput
 from commonplace.ids import new_id
 from commonplace.values import Scope

@@ -12,11 +12,13 @@ from typing_extensions import Self
 
 from commonplace import checks
 from commonplace.adapters.autogen import contents, injecting
-from commonplace.adapters.autogen.door import Door, Where, cancellable
+from commonplace.adapters.autogen.cancelling import cancellable
 from commonplace.adapters.autogen.listening import Listener
 from commonplace.adapters.autogen.options import CommonplaceMemoryConfig, Options
 from commonplace.adapters.autogen.recalling import recall
 from commonplace.adapters.autogen.switching import Switching, in_our_words
+from commonplace.adapters.door import Door, Where
+from commonplace.adapters.words import readable
 from commonplace.aio import AsyncBook
 from commonplace.values import NOBODY, Order, Scope, Within
 
@@ -94,7 +96,7 @@ class CommonplaceMemory(Switching, Memory, Component[CommonplaceMemoryConfig]):
         options = self._options.but(in_our_words(kwargs))
         if options.order == "time" and "max_tokens" not in kwargs:
             options = options.but({"max_tokens": None})  # the budget is the prompt's: a list is returned whole
-        work = recall(self._door, injecting.readable(contents.text_of(query)), options)
+        work = recall(self._door, readable(contents.text_of(query)), options)
         found = await cancellable(work, cancellation_token)
         return MemoryQueryResult(results=await self._door.run(lambda: [*map(contents.found, found.hits)]))
 

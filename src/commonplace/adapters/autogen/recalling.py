@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from commonplace.adapters.autogen.door import Door
 from commonplace.adapters.autogen.options import Options
+from commonplace.adapters.door import Door
 from commonplace.recall import pack
 from commonplace.values import Hit, Memory, Score
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from commonplace.adapters.autogen.door import Where
 from commonplace.adapters.autogen.memory import CommonplaceMemory
+from commonplace.adapters.door import Where
 from commonplace.errors import InvalidInput
 from commonplace.values import NOBODY, Scope, Within
 

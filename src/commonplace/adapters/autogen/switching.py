@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel
 from typing_extensions import Self
 
-from commonplace.adapters.autogen.door import Where
+from commonplace.adapters.door import Where
 from commonplace.errors import InvalidInput
 from commonplace.values import NOBODY, Scope, Within
 

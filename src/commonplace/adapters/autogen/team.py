@@ -10,8 +10,8 @@ from autogen_agentchat.messages import BaseAgentEvent, BaseChatMessage, ModelCli
 from autogen_core import CancellationToken
 
 from commonplace.adapters.autogen import team_state
-from commonplace.adapters.autogen.door import Door, Where
 from commonplace.adapters.autogen.team_journal import NAMESPACE, Journal
+from commonplace.adapters.door import Door, Where
 from commonplace.errors import InvalidInput
 from commonplace.values import Message
 

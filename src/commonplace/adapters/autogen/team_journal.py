@@ -10,8 +10,8 @@ from autogen_agentchat.base import Team
 from autogen_agentchat.messages import BaseAgentEvent, BaseChatMessage, MessageFactory
 from pydantic_core import to_jsonable_python
 
-from commonplace.adapters.autogen.door import Door
-from commonplace.adapters.autogen.injecting import readable
+from commonplace.adapters.door import Door
+from commonplace.adapters.words import readable
 from commonplace.values import Json, Message
 
 NAMESPACE = "autogen teams"

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from autogen_core.tools import BaseTool, FunctionTool
 
-from commonplace.adapters.autogen.door import Door, Where
-from commonplace.errors import InvalidInput
+from commonplace.adapters.door import Door, Where
+from commonplace.adapters.model_tools import FORGET, ID, KIND, QUESTION, RECALL, REMEMBER, TEXT, ModelTools, Noted
 from commonplace.values import NOBODY, Scope, Within
-
-Noted = Literal["note", "fact", "preference", "decision", "pattern", "failure", "insight"]
 
 
 def memory_tools(
@@ -28,34 +26,19 @@ def memory_tools(
     open as long as the program runs; pass an open one to close it yourself.
     """
     door = Door(where, space)
+    tools = ModelTools(book=door.open, scope=scope, within=within, k=k, max_tokens=max_tokens)
 
-    async def remember(
-        text: Annotated[str, "One thing worth keeping, in a sentence that makes sense on its own"],
-        kind: Annotated[Noted, "What sort of thing it is; failure for what was tried and did not work"] = "note",
-    ) -> str:
-        book = await door.book()
-        memory = await book.remember(text, kind=kind, scope=scope, origin="agent", reconcile=True)
-        return f"Remembered as {memory.id}."
+    async def remember(text: Annotated[str, TEXT], kind: Annotated[Noted, KIND] = "note") -> str:
+        return await door.run(tools.remember, text, kind)
 
-    async def recall(question: Annotated[str, "What you want to know, as a question"]) -> str:
-        book = await door.book()
-        answer = await book.recall(question, k=k, max_tokens=max_tokens, within=within)
-        if not answer.text:
-            return "Nothing that bears on this is known."
-        ids = ", ".join(hit.memory.id for hit in (*answer.hits, *answer.avoid))
-        return f"{answer.text}\nTheir ids, in this order: {ids}"
+    async def recall(question: Annotated[str, QUESTION]) -> str:
+        return await door.run(tools.recall, question)
 
-    async def forget(id: Annotated[str, "The id of the memory, as recall gave it"]) -> str:
-        book = await door.book()
-        if (await book.get(id)).scope != scope:
-            raise InvalidInput(
-                f"memory {id} belongs to somebody else: say that it is wrong, and let its owner forget it"
-            )
-        await book.forget(id)
-        return f"Forgot {id}."
+    async def forget(id: Annotated[str, ID]) -> str:
+        return await door.run(tools.forget, id)
 
     return [
-        FunctionTool(remember, "Keep something for later conversations and for other agents.", name="remember"),
-        FunctionTool(recall, "Find what is known from earlier conversations and from other agents.", name="recall"),
-        FunctionTool(forget, "Remove something that was remembered and is wrong or not wanted.", name="forget"),
+        FunctionTool(remember, REMEMBER, name="remember"),
+        FunctionTool(recall, RECALL, name="recall"),
+        FunctionTool(forget, FORGET, name="forget"),
     ]

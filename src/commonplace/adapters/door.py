@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from os import PathLike, fspath
-from typing import Any, ParamSpec, TypeVar
-
-from autogen_core import CancellationToken
+from typing import ParamSpec, TypeVar
 
 from commonplace.aio import _LOCAL, _REMOTE, AsyncBook, _Threads
 from commonplace.book import Book
@@ -71,11 +68,3 @@ class Door:
 
 def _place(book: Book) -> str:
     return book._transport.shown if isinstance(book, RemoteBook) else book._core.where
-
-
-async def cancellable(work: Coroutine[Any, Any, T], token: CancellationToken | None) -> T:
-    """Await work that a token may cancel; a token that was cancelled before lets it not even begin."""
-    task = asyncio.ensure_future(work)
-    if token is not None:
-        token.link_future(task)
-    return await task
