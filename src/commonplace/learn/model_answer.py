@@ -88,14 +88,14 @@ def _add(reading: Reading, at: int, finding: Finding | None) -> None:
 
 
 def _entries(answer: str) -> list[Mapping[str, Any]]:
-    value = _json(answer)
+    value = json_in(answer)
     entries = value.get("memories") if isinstance(value, dict) else value
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise Unreadable('it is not an object with a list "memories" of objects')
     return cast("list[Mapping[str, Any]]", entries)
 
 
-def _json(answer: str) -> object:
+def json_in(answer: str) -> object:
     """The JSON in an answer; what stands around it, such as a fence or thoughts, is let pass."""
     if len(answer) > _LONGEST:
         raise Unreadable("it is far too long")

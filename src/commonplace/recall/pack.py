@@ -115,7 +115,7 @@ def line(memory: Memory, content: str | None = None) -> str:
         label.append(role + name)
     flagged = _flagged_again if len(shown) <= _LONGEST_KEPT else _flagged
     remarks = (*_reckoned(shown[:_BEGINNING], memory.said_at.date()), *flagged(shown))
-    return f"- [{'; '.join((', '.join(label), *remarks))}] {_quoted(shown)}"
+    return f"- [{'; '.join((', '.join(label), *remarks))}] {quoted(shown)}"
 
 
 def _flagged(text: str) -> tuple[str, ...]:
@@ -147,7 +147,7 @@ def _origin(memory: Memory) -> tuple[str | None, str]:
     return memory.scope.agent, "agent "
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     """Write text as a JSON string in one line, with everything invisible spelled out."""
     return _seen(json.dumps(text, ensure_ascii=False))
 
