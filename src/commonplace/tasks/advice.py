@@ -24,7 +24,9 @@ _ADVISES = re.compile(
     r"|^(?:try|consider|avoid|don't forget|do not forget)\b|\b(?:is|are) (?:always|never) ",
     re.IGNORECASE,
 )
-_ASKS = re.compile(r"\?\s*$|^(?:what|which|who|where|when|why|how|can you|could you|would you|please (?:write|find|give))\b")
+_ASKS = re.compile(
+    r"\?\s*$|^(?:what|which|who|where|when|why|how|can you|could you|would you|please (?:write|find|give))\b"
+)
 
 
 def advice(text: str) -> str | None:

@@ -17,7 +17,7 @@ from commonplace.tasks.config import BankSettings, MemoryBankConfig, settings
 from commonplace.tasks.logs import Pages, Silent, page
 from commonplace.tasks.memo import Memo
 from commonplace.tasks.place import place
-from commonplace.values import NOBODY, Memory, Scope, Within
+from commonplace.values import NOBODY, Memory, Origin, Scope, Within
 
 
 class MemoryBank:
@@ -52,13 +52,19 @@ class MemoryBank:
         return self.door.open()
 
     def add_memo(
-        self, insight_str: str, topics: Sequence[str] = (), task_str: str | None = None, general: str | None = None
+        self,
+        insight_str: str,
+        topics: Sequence[str] = (),
+        task_str: str | None = None,
+        *,
+        general: str | None = None,
+        origin: Origin = "user",
     ) -> Memo:
-        """Add an insight, with the task that it helps with; the very same one is kept once."""
+        """Add an insight, with the task that it helps with and its topics; the very same one is kept once."""
         if not insight_str.strip():
             raise InvalidInput("the insight is empty: there is nothing to note")
         new = Memo(task=task_str or None, insight=insight_str, topics=tuple(topics), general=general)
-        return memo.read(self._remember(new))
+        return memo.read(self._remember(new, origin))
 
     def add_task_with_solution(self, task: str, solution: str, topics: Sequence[str] = ()) -> Memo:
         """Add a task and its solution as one insight, for tasks like it."""
@@ -127,8 +133,8 @@ class MemoryBank:
         answer = self.book.recall(asked, k=self.settings.n_results, threshold=0, max_tokens=None, **self._seen)
         return choosing.choose(asked, answer.hits, threshold=self.settings.threshold, generous=generous)
 
-    def _remember(self, new: Memo) -> Memory:
-        draft = memo.draft(new, self.settings.name, self.scope)
+    def _remember(self, new: Memo, origin: Origin) -> Memory:
+        draft = replace(memo.draft(new, self.settings.name, self.scope), origin=origin)
         try:
             return self.book.remember(draft)
         except Conflict:

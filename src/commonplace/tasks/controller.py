@@ -15,7 +15,7 @@ from commonplace.tasks.memo import Memo
 from commonplace.tasks.model import Model
 from commonplace.tasks.steps import Steps
 from commonplace.tasks.training import Assign, Training
-from commonplace.values import NOBODY, Scope
+from commonplace.values import NOBODY, Origin, Scope
 
 
 class MemoryController(Keeping):
@@ -71,7 +71,7 @@ class MemoryController(Keeping):
             known = await self.retrieve_relevant_memos(task)
             insight = await training.insight(task, expected_answer, known)
             if insight is not None:
-                await self.add_memo(insight, task)
+                await self.add_memo(insight, task, origin="agent")
 
     async def test_on_task(self, task: str, expected_answer: str, num_trials: int = 1) -> tuple[str, int, int]:
         """Give a task with its memos so many times: the last answer, how often it was right, how often it was given."""
@@ -93,15 +93,14 @@ class MemoryController(Keeping):
             response, _ = await self._assign(memo.beside(task, memos))
             return response
 
-    async def consider_memo_storage(self, text: str) -> str | None:
+    async def consider_memo_storage(self, text: str, *, origin: Origin = "user") -> str | None:
         """Keep what a user's text tells for later; returns what was kept, None if there was nothing."""
         with page(self.logger, "consider_memo_storage"):
             found = await self.steps.advice(text)
             self.logger.info(f"advice: {None if found is None else found.insight}")
             if found is None:
                 return None
-            # What the model named is general already: no further question is needed.
-            await self._keep(found.insight, found.task, general=found.task)
+            await self._keep(found.insight, found.task, origin=origin)
             return found.insight
 
     async def handle_user_message(self, text: str, should_await: bool = True) -> str:

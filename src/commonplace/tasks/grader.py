@@ -20,7 +20,9 @@ class Assigned(Protocol):
 class Grader:
     """Compares answers: the same but for how they are written, or by a model's judgement in one question."""
 
-    def __init__(self, client: object | None = None, logger: Pages | None = None, *, model: Model | None = None) -> None:
+    def __init__(
+        self, client: object | None = None, logger: Pages | None = None, *, model: Model | None = None
+    ) -> None:
         self.client = client
         self.logger: Pages = logger or Silent()
         self._model = model or Model(client, self.logger)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from types import EllipsisType
 from typing import ParamSpec, TypeVar
 
@@ -13,6 +14,7 @@ from commonplace.tasks.config import ControllerSettings
 from commonplace.tasks.logs import Pages, page
 from commonplace.tasks.memo import Memo
 from commonplace.tasks.steps import Steps
+from commonplace.values import Origin
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -26,7 +28,9 @@ class Keeping:
     steps: Steps
     memory_bank: MemoryBank
 
-    async def add_memo(self, insight: str, task: str | None = None, index_on_both: bool = True) -> Memo:
+    async def add_memo(
+        self, insight: str, task: str | None = None, index_on_both: bool = True, *, origin: Origin = "user"
+    ) -> Memo:
         """Keep an insight, with the task that it helps with; on disk when this returns.
 
         `index_on_both=False` takes topics from the task alone.
@@ -39,7 +43,7 @@ class Keeping:
                 general=self.settings.generalize_task and task is not None,
                 topics=self.settings.generate_topics,
             )
-            return await self._run(self.memory_bank.add_memo, readable(insight), index.topics, task, index.general)
+            return await self._write(insight, task, index.topics, index.general, origin)
 
     async def add_task_solution_pair_to_memory(self, task: str, solution: str) -> Memo:
         """Keep a task and how it was solved, for tasks like it."""
@@ -54,9 +58,7 @@ class Keeping:
         """One memo; NotFound if there is none of this id."""
         return await self._run(self.memory_bank.get_memo, id)
 
-    async def update_memo(
-        self, id: str, insight: str | None = None, task: str | EllipsisType | None = ...
-    ) -> Memo:
+    async def update_memo(self, id: str, insight: str | None = None, task: str | EllipsisType | None = ...) -> Memo:
         """Change a memo's insight, its task, or both; what it said before stays in the book's history."""
         return await self._run(self.memory_bank.update_memo, id, insight, task)
 
@@ -76,9 +78,17 @@ class Keeping:
         """Release the book if it was not given; what it holds stays."""
         await self.memory_bank.door.close()
 
-    async def _keep(self, insight: str, task: str | None, *, general: str | None) -> Memo:
+    async def _keep(self, insight: str, task: str | None, *, origin: Origin) -> Memo:
+        """Keep an insight whose task, if any, is in general terms already: no question to the model is needed."""
         topics = generalising.topics(f"{task or ''}\n{insight}") if self.settings.generate_topics else ()
-        return await self._run(self.memory_bank.add_memo, readable(insight), topics, task, general)
+        return await self._write(insight, task, topics, task, origin)
+
+    async def _write(
+        self, insight: str, task: str | None, topics: Sequence[str], general: str | None, origin: Origin
+    ) -> Memo:
+        known = None if task is None else readable(task)
+        add = partial(self.memory_bank.add_memo, general=general, origin=origin)
+        return await self._run(add, readable(insight), [*map(readable, topics)], known)
 
     async def _run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await self.memory_bank.door.run(function, *args, **kwargs)

@@ -111,4 +111,8 @@ def _text(told: dict[str, Any] | None, name: str) -> str | None:
 
 def _texts(told: dict[str, Any] | None, name: str) -> tuple[str, ...]:
     found = (told or {}).get(name)
-    return tuple(each.strip() for each in found if isinstance(each, str) and each.strip()) if isinstance(found, list) else ()
+    return (
+        tuple(each.strip() for each in found if isinstance(each, str) and each.strip())
+        if isinstance(found, list)
+        else ()
+    )
