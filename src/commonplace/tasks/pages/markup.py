@@ -92,6 +92,6 @@ def head(title: str, body: str) -> str:
         f'<!doctype html>\n{MARK}\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<meta name="referrer" content="no-referrer"><meta name="color-scheme" content="light dark"><title>{text(title)}</title>'
-        f"<style>{style}</style><script>{script}</script></head>\n<body>{body}\n"
+        '<meta name="referrer" content="no-referrer"><meta name="color-scheme" content="light dark">'
+        f"<title>{text(title)}</title><style>{style}</style><script>{script}</script></head>\n<body>{body}\n"
     )

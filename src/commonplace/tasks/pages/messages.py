@@ -17,6 +17,8 @@ _ROLES = {
     "FunctionExecutionResultMessage": "tool",
 }
 
+_WORDS, _LETTERS = 16, 100
+
 
 class Messages:
     """Renders messages, their parts and their usage; every text goes through `clean` first."""
@@ -55,7 +57,15 @@ class Messages:
         role = _ROLES.get(type(message).__name__) or str(_get(message, "role") or _get(message, "type") or "message")
         source = _get(message, "source")
         note = str(source) if source and str(source) != role else ""
-        return self._folded(role, self._body(message), note=note, opened=opened, kind=kind or role)
+        body = self._body(message)
+        return self._folded(role, body, note=note, begin=self._begin(message), opened=opened, kind=kind or role)
+
+    def _begin(self, message: object) -> str:
+        """The first words, to be seen while the message is folded."""
+        content = _get(message, "content")
+        first = content[0] if isinstance(content, (list, tuple)) and content else content
+        words = self._clean(first).split(maxsplit=_WORDS) if isinstance(first, str) else []
+        return " ".join(words[:_WORDS])[:_LETTERS]
 
     def _body(self, message: object) -> str:
         content = _get(message, "content")
@@ -96,9 +106,10 @@ class Messages:
     def _text(self, value: object) -> str:
         return markup.block(self._clean(str(value))) if str(value) else '<p class="empty">empty</p>'
 
-    def _folded(self, title: str, body: str, *, note: str = "", opened: bool, kind: str = "") -> str:
+    def _folded(self, title: str, body: str, *, opened: bool, note: str = "", begin: str = "", kind: str = "") -> str:
         role = kind if kind in {"system", "user", "assistant", "tool", "answer"} else ""
         small = f" <small>{markup.name(self._clean(note))}</small>" if note else ""
+        small += f' <small class="begin">{markup.name(begin)}</small>' if begin else ""
         head = f"<summary>{markup.name(self._clean(title))}{small}</summary>"
         return f'<details class="message {role}"{" open" if opened else ""}>{head}{body}</details>\n'
 

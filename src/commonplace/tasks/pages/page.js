@@ -22,7 +22,7 @@ addEventListener("DOMContentLoaded", () => {
   const rows = all(".tree li:not([hidden])"), parts = rows.length ? [] : all("article, .message, .full > :is(pre, details)");
   const own = (row) => (row.querySelector(":scope > details > summary") || row).textContent.toLowerCase();
   const filter = () => {
-    const word = search.value.trim().toLowerCase(), from = Number(least.value);
+    const word = search.value.trim().toLowerCase(), from = Number(least?.value || 0);
     const fits = (each, text) => (!each.dataset.level || level(each) >= from) && text.includes(word);
     for (const part of parts) part.hidden = !fits(part, part.textContent.toLowerCase());
     const kept = new Set();
@@ -37,7 +37,7 @@ addEventListener("DOMContentLoaded", () => {
   };
   const fold = (open) => () => all("main details").forEach((each) => { each.open = open; });
   search.addEventListener("input", filter);
-  least.addEventListener("change", filter);
+  least?.addEventListener("change", filter);
   tools.querySelector(".unfold").addEventListener("click", fold(true));
   tools.querySelector(".fold").addEventListener("click", fold(false));
   tools.hidden = false;

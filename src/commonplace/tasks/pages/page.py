@@ -18,7 +18,6 @@ class Page:
         self, run: Run, name: str, parent: Page | None, *, kind: str = "call", code: CodeType | None = None
     ) -> None:
         self.name, self.parent, self.kind, self.code = run.clean(name), parent, kind, code
-        self.depth: int = 0 if parent is None else parent.depth + 1
         self.left = False
         self._run, self._began = run, perf_counter()
         self._number: int | None = None
@@ -36,11 +35,11 @@ class Page:
         below = None if self.parent is None else self.parent.make()
         self._number = number = next(self._run.numbers)
         self._run.append(f"{number:04}.html", markup.head(self.name, self._top()) + content)
-        row = tree.call_row(number, self.name, kind=self.kind, below=below, depth=self.depth)
+        row = tree.call_row(number, self.name, kind=self.kind, note=note, below=below)
         self._run.append("index.html", row)
         if self.parent is not None:
-            link = f'<a href="{number:04}.html">{markup.name(self.name)}</a> <small>{markup.text(note)}</small>'
-            said = f'<span id="c{number}">{link}<span class="took"></span></span>'
+            link = f'<a href="{number:04}.html">{markup.name(self.name)}</a>'
+            said = f'<span id="c{number}">{link}<span class="took">{markup.text(note)}</span></span>'
             self.parent.add(said, kind=f"link {self.kind}")
         return number
 
@@ -74,8 +73,9 @@ class Page:
             above.append(f'<a href="{page.make():04}.html">{markup.name(page.name)}</a>')
             page = page.parent
         crumbs = " › ".join(['<a href="index.html">Call tree</a>', *reversed(above)])
-        state = '<p class="unfinished">No end was written yet: the call goes on, or it was cut off.</p>'
+        call = self.kind == "call"
+        state = '<p class="unfinished">No end was written yet: the call goes on, or it was cut off.</p>' if call else ""
         return (
             f"<main><nav>{crumbs}</nav><header><h1>{markup.name(self.name)}</h1>"
-            f"{state if self.kind == 'call' else ''}</header>{tree.tools('this page')}"
+            f"{state}</header>{tree.tools('this page', levels=call)}"
         )

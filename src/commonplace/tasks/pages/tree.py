@@ -15,14 +15,14 @@ LEVEL_CHOICE = (
     '<label>Level <select class="choose"><option value="0">all</option><option value="20">info and above</option>'
     '<option value="30">warning and above</option><option value="40">error and above</option></select></label>'
 )
-_DEEPEST = 8
 
 
-def tools(what: str) -> str:
+def tools(what: str, *, levels: bool = True) -> str:
     """The controls above a list; the script shows them, since they are its own."""
     return (
         '<div class="tools" hidden><input type="search" class="search" aria-label="Search"'
-        f' placeholder="Search {what}">{LEVEL_CHOICE}<button type="button" class="unfold">Expand all</button>'
+        f' placeholder="Search {what}">{LEVEL_CHOICE if levels else ""}'
+        '<button type="button" class="unfold">Expand all</button>'
         '<button type="button" class="fold">Collapse all</button><output class="shown"></output></div>'
     )
 
@@ -53,13 +53,13 @@ def run_row(directory: str, facts: Sequence[str]) -> str:
     )
 
 
-def call_row(number: int, name: str, *, kind: str, below: int | None, depth: int) -> str:
+def call_row(number: int, name: str, *, kind: str, note: str, below: int | None) -> str:
     """A row of the call tree."""
     home = "" if below is None else f' data-in="p{below}"'
     return (
-        f'<li id="p{number}"{home} class="{kind} depth{min(depth, _DEEPEST)}" data-level="{INFO}"><details open>'
-        f'<summary><a href="{number:04}.html">{markup.name(name)}</a> <span class="took"></span></summary>'
-        "<ul></ul></details></li>\n"
+        f'<li id="p{number}"{home} class="{kind}" data-level="{INFO}"><details open>'
+        f'<summary><a href="{number:04}.html">{markup.name(name)}</a> <span class="took">{markup.text(note)}</span>'
+        "</summary><ul></ul></details></li>\n"
     )
 
 
