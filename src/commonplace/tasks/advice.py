@@ -12,15 +12,15 @@ from commonplace.learn.types import Utterance
 
 _LONGEST = 20_000
 _LABEL = re.compile(
-    r"^\s*(?:(?:as )?an? )?(?:hint|tip|advice|note|nb|fyi|insight|lesson|rule|reminder|for (?:next time|future reference))"
-    r"\s*[:,–—-]\s*",
+    r"^\s*(?:(?:as )?an? )?(?:hint|tip|advice|note|nb|fyi|insight|lesson|rule|reminder"
+    r"|for (?:next time|future reference))\s*[:,–—-]\s*",
     re.IGNORECASE,
 )
 _ADVISES = re.compile(
-    r"^(?:in (?:the )?future|next time|from now on|going forward|always|never|remember|note|keep in mind|be (?:aware|sure"
-    r"|careful)|make sure|bear in mind|it helps|it(?:'s| is) (?:important|better|best|wrong|safer|easier))\b"
-    r"|\byou (?:should|shouldn't|should not|must|must not|need to|have to|ought to|forgot|overlooked|missed|can(?:not|'t)"
-    r" assume)\b|^instead of\b|\bthe (?:trick|key|right way|correct way|mistake|catch) (?:here )?(?:is|was)\b"
+    r"^(?:in (?:the )?future|next time|from now on|going forward|always|never|remember|note|keep in mind"
+    r"|be (?:aware|sure|careful)|make sure|bear in mind|it helps|it(?:'s| is) (?:important|better|best|wrong|safer|easier))\b"
+    r"|\byou (?:should|shouldn't|should not|must|must not|need to|have to|ought to|forgot|overlooked|missed"
+    r"|can(?:not|'t) assume)\b|^instead of\b|\bthe (?:trick|key|right way|correct way|mistake|catch) (?:here )?(?:is|was)\b"
     r"|^(?:try|consider|avoid|don't forget|do not forget)\b|\b(?:is|are) (?:always|never) ",
     re.IGNORECASE,
 )

@@ -6,8 +6,8 @@ import re
 import unicodedata
 
 _MARKED = re.compile(
-    r"(?:\\boxed\{(?P<boxed>[^{}\n]{1,500})\}|\b(?:final answer|the answer|answer|result|solution)\b[*_\s]*(?:is|:|=)[*_\s:]*"
-    r"(?P<told>[^\n]{1,500}))",
+    r"(?:\\boxed\{(?P<boxed>[^{}\n]{1,500})\}|\b(?:final answer|the answer|answer|result|solution)\b[*_\s]*(?:is|:|=)"
+    r"[*_\s:]*(?P<told>[^\n]{1,500}))",
     re.IGNORECASE,
 )
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:'[^\W\d_]+)*|[%$€£+\-/*=<>]")

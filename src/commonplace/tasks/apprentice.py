@@ -29,8 +29,8 @@ class Apprentice:
     """Gives tasks to an agent or team, with what was learned before; what it learns stays after the program ends.
 
     `agent_or_team` is any agent or team of AutoGen; it starts each task anew. Without one, `name_of_agent_or_team` says
-    which to make: a new AssistantAgent for each task, or a MagenticOneGroupChat with a web surfer. Memory is emptied only
-    with `reset` in the config.
+    which to make: a new AssistantAgent for each task, or a MagenticOneGroupChat with a web surfer. Memory is emptied
+    only with `reset` in the config.
     """
 
     def __init__(

@@ -6,11 +6,12 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Final
 
 from commonplace.recall import pack
-from commonplace.values import Draft, Memory, Scope
+from commonplace.values import Draft, Json, Memory, Scope
 
-KIND = "insight"
+KIND: Final = "insight"
 MARK = "memos"
 """What the tag of every bank's memos begins with, and the key of their metadata."""
 LEAD = "Noted on earlier tasks; use what helps with this one."
@@ -42,7 +43,7 @@ def tag(bank: str) -> str:
 
 def draft(memo: Memo, bank: str, scope: Scope) -> Draft:
     """The memo as a memory: what it says is its insight, what it is found by is its task, too."""
-    known = {"task": memo.task, "topics": [*memo.topics], "general": memo.general}
+    known: dict[str, Json] = {"task": memo.task, "topics": [*memo.topics], "general": memo.general}
     return Draft(
         content=memo.insight,
         text=text(memo.task, memo.insight),

@@ -13,23 +13,23 @@ from autogen_agentchat.teams import MagenticOneGroupChat
 from autogen_core import CancellationToken
 
 NAMES = ("AssistantAgent", "MagenticOneGroupChat")
-SYSTEM = (
-    "You do one task at a time, with care. Restate what is asked, weigh more than one way to answer, look for flaws in the "
-    "one you prefer, and use what the notes below the task tell wherever they bear on it. End with the answer alone, in "
-    "the form that the task asks for."
-)
+SYSTEM = """\
+You do one task at a time, with care. Restate what is asked, weigh more than one way to answer, look for flaws in the
+one you prefer, and use what the notes below the task tell wherever they bear on it. End with the answer alone, in the form
+that the task asks for.
+"""
 _MOST_TURNS = 20
 
 
 def made(name: str, client: Any, *, unique: bool) -> TaskRunner:
     """A new agent or team of that name; `unique` keeps a service from answering out of its cache of beginnings."""
     if name == NAMES[0]:
-        begun = f"({random.getrandbits(32)})\n" if unique else ""  # noqa: S311 - a number, not a secret
+        begun = f"({random.getrandbits(32)})\n" if unique else ""
         return AssistantAgent("apprentice", client, system_message=begun + SYSTEM)
     if find_spec("playwright") is None:
         raise ModuleNotFoundError(
-            'MagenticOneGroupChat has a web surfer, which needs: pip install "autogen-ext[web-surfer]"; or pass a team of '
-            "your own as agent_or_team",
+            'MagenticOneGroupChat has a web surfer, which needs: pip install "autogen-ext[web-surfer]"; '
+            "or pass a team of your own as agent_or_team",
             name="playwright",
         )
     from autogen_ext.agents.web_surfer import MultimodalWebSurfer

@@ -12,6 +12,7 @@ from autogen_core.models import LLMMessage, UserMessage
 
 from commonplace.adapters.autogen import contents, injecting
 from commonplace.adapters.autogen.cancelling import cancellable
+from commonplace.adapters.words import readable
 from commonplace.errors import InvalidInput
 from commonplace.tasks import memo
 from commonplace.tasks.controller import MemoryController
@@ -69,7 +70,7 @@ class Teachability(Memory):
             raise InvalidInput(
                 f"unknown option {next(iter(kwargs))!r}: what is retrieved, the controller's config says"
             )
-        asked = injecting.readable(contents.text_of(query))
+        asked = readable(contents.text_of(query))
         if not asked.strip():
             return MemoryQueryResult(results=[])
         memos = await cancellable(self._controller.retrieve_relevant_memos(asked), cancellation_token)
@@ -77,7 +78,7 @@ class Teachability(Memory):
 
     async def add(self, content: MemoryContent, cancellation_token: CancellationToken | None = None) -> None:
         """Keep what a text teaches; one that teaches nothing is not kept."""
-        taught = injecting.readable(contents.text_of(content))
+        taught = readable(contents.text_of(content))
         await cancellable(self._controller.consider_memo_storage(taught), cancellation_token)
 
     async def clear(self) -> None:
