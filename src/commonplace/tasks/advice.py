@@ -18,9 +18,11 @@ _LABEL = re.compile(
 )
 _ADVISES = re.compile(
     r"^(?:in (?:the )?future|next time|from now on|going forward|always|never|remember|note|keep in mind"
-    r"|be (?:aware|sure|careful)|make sure|bear in mind|it helps|it(?:'s| is) (?:important|better|best|wrong|safer|easier))\b"
+    r"|be (?:aware|sure|careful)|make sure|bear in mind|it helps"
+    r"|it(?:'s| is) (?:important|better|best|wrong|safer|easier))\b"
     r"|\byou (?:should|shouldn't|should not|must|must not|need to|have to|ought to|forgot|overlooked|missed"
-    r"|can(?:not|'t) assume)\b|^instead of\b|\bthe (?:trick|key|right way|correct way|mistake|catch) (?:here )?(?:is|was)\b"
+    r"|can(?:not|'t) assume)\b|^instead of\b"
+    r"|\bthe (?:trick|key|right way|correct way|mistake|catch) (?:here )?(?:is|was)\b"
     r"|^(?:try|consider|avoid|don't forget|do not forget)\b|\b(?:is|are) (?:always|never) ",
     re.IGNORECASE,
 )

@@ -15,8 +15,8 @@ from autogen_core import CancellationToken
 NAMES = ("AssistantAgent", "MagenticOneGroupChat")
 SYSTEM = """\
 You do one task at a time, with care. Restate what is asked, weigh more than one way to answer, look for flaws in the
-one you prefer, and use what the notes below the task tell wherever they bear on it. End with the answer alone, in the form
-that the task asks for.
+one you prefer, and use what the notes below the task tell wherever they bear on it. End with the answer alone, in the
+form that the task asks for.
 """
 _MOST_TURNS = 20
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -53,10 +54,11 @@ class Steps:
 
     async def advice(self, text: str) -> Advice | None:
         """What a user's text tells for later; nothing for what only asks."""
-        own, _ = strip_recalled(text)
+        # Rules read for long where a text is long: not on the event loop.
+        own, _ = await asyncio.to_thread(strip_recalled, text)
         told = await self.model.ask("Find advice", prompts.ADVICE, {"message": _cut(own)}) if own.strip() else None
         if told is None:
-            found = advice.advice(own)
+            found = await asyncio.to_thread(advice.advice, own)
             return None if found is None else Advice(insight=found)
         insight = _text(told, "advice")
         return None if insight is None else Advice(insight=insight, task=_text(told, "task"))
@@ -79,12 +81,12 @@ class Steps:
 
     async def graded(self, task: str, response: str, expected: str) -> tuple[bool, str]:
         """Whether a response gives the expected answer, and the answer it gives."""
-        if same(response, expected):
+        if await asyncio.to_thread(same, response, expected):
             return True, response.strip()
         asked = {"task": _cut(task), "response": _cut(response), "expected": _cut(expected)}
         told = await self.model.ask("Grade an answer", prompts.GRADE, asked)
         if told is None or not isinstance(told.get("correct"), bool):
-            return grade(response, expected)
+            return await asyncio.to_thread(grade, response, expected)
         return told["correct"], _text(told, "answer") or "None"
 
 
