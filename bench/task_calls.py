@@ -173,7 +173,7 @@ def make_scripted() -> Any:
 
         async def create(self, messages: Any, **options: Any) -> Any:
             self.calls += 1
-            self._cached_responses = [answer(messages)]
+            self.chat_completions = [answer(messages)]
             self._current_index = 0
             return await super().create(messages, **options)
 

@@ -32,7 +32,7 @@ class Answering(ReplayChatCompletionClient):
         answer: object = self.says
         if step != "agent" and self.script is not None:
             answer = self.script(step, json.loads(str(messages[-1].content)))
-        self._cached_responses = [answer if isinstance(answer, str) else json.dumps(answer)]
+        self.chat_completions = [answer if isinstance(answer, str) else json.dumps(answer)]
         self._current_index = 0
         return await super().create(messages, **options)
 

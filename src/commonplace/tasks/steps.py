@@ -10,7 +10,7 @@ from typing import Any
 from commonplace.guard.recalled import strip_recalled
 from commonplace.tasks import advice, generalising, prompts
 from commonplace.tasks.answers import grade, same
-from commonplace.tasks.memo import Memo
+from commonplace.tasks.memo import LEAD, Memo
 from commonplace.tasks.model import Model
 
 _LONGEST = 20_000
@@ -55,7 +55,7 @@ class Steps:
     async def advice(self, text: str) -> Advice | None:
         """What a user's text tells for later; nothing for what only asks."""
         # Rules read for long where a text is long: not on the event loop.
-        own, _ = await asyncio.to_thread(strip_recalled, text)
+        own, _ = await asyncio.to_thread(strip_recalled, text.replace(LEAD, ""))
         told = await self.model.ask("Find advice", prompts.ADVICE, {"message": _cut(own)}) if own.strip() else None
         if told is None:
             found = await asyncio.to_thread(advice.advice, own)
