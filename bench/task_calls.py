@@ -4,7 +4,7 @@
 
 Both are run with the same scripted client, which counts. AutoGen's needs an environment of its own:
 pip install "autogen-ext==0.7.5" "autogen-agentchat==0.7.5" chromadb==1.5.9; its default embedding is a download, in
-place of which its collections get a hash of the words, which the counts do not depend on. The script answers every
+place of which its collections get the one that commonplace brings along. The script answers every
 question as helpfully as it can, so that each operation goes its whole way.
 """
 
@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import hashlib
 import json
+import logging
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable
@@ -40,6 +40,7 @@ def main() -> None:
     missing = [package for name, package in NEEDED.items() if find_spec(name) is None]
     if missing:
         sys.exit(f"this needs an environment with: pip install {' '.join(missing)}")
+    logging.disable(logging.WARNING)  # the replay client warns of every question that it cannot count in tokens
     with tempfile.TemporaryDirectory() as folder:
         ours = asyncio.run(counted(Path(folder) / "ours", own_controller, own_teachability))
         without = asyncio.run(counted(Path(folder) / "without", no_client_controller, own_teachability))
@@ -71,17 +72,12 @@ def own_teachability(controller: Any) -> Any:
 def autogens_controller(folder: Path, client: Any, assign: Any) -> Any:
     from autogen_ext.experimental.task_centric_memory import MemoryController
     from autogen_ext.experimental.task_centric_memory.utils import PageLogger
-    from chromadb.api.client import Client
+    from task_chroma import shipped_embedding
 
-    make = Client.create_collection
-
-    def with_words(self: Any, name: str, **options: Any) -> Any:
-        return make(self, name, **{**options, "embedding_function": words_function()})
-
-    Client.create_collection = with_words  # type: ignore[method-assign]
     folder.mkdir()
     logger = PageLogger({"path": str(folder / "pages")})
-    return MemoryController(True, client, assign, {"MemoryBank": {"path": str(folder)}}, logger)
+    with shipped_embedding():
+        return MemoryController(True, client, assign, {"MemoryBank": {"path": str(folder)}}, logger)
 
 
 def autogens_teachability(controller: Any) -> Any:
@@ -90,43 +86,11 @@ def autogens_teachability(controller: Any) -> Any:
     return Teachability(controller)
 
 
-def words_function() -> Any:
-    from chromadb import EmbeddingFunction
-
-    class Words(EmbeddingFunction):  # type: ignore[type-arg]
-        """A hash of the words: the same in every run, and needs no download."""
-
-        def __init__(self) -> None:
-            pass
-
-        def __call__(self, input: Any) -> Any:
-            import numpy as np
-
-            rows = np.full((len(input), 64), 0.01, np.float32)
-            for row, text in zip(rows, input, strict=True):
-                for word in text.lower().split():
-                    row[hashlib.blake2b(word.encode(), digest_size=1).digest()[0] % 64] += 1
-            return list(rows / np.linalg.norm(rows, axis=1, keepdims=True))
-
-        @staticmethod
-        def name() -> str:
-            return "words"
-
-        @staticmethod
-        def build_from_config(config: Any) -> Any:
-            return Words()
-
-        def get_config(self) -> dict[str, Any]:
-            return {}
-
-    return Words()
-
-
 async def counted(folder: Path, make: Callable[..., Any], teachable: Callable[[Any], Any]) -> dict[str, int]:
     """The questions that each operation asked, in the order in which they are run."""
     from autogen_agentchat.agents import AssistantAgent
 
-    client, tried = Scripted(), []
+    client, tried = scripted(), []
 
     async def assign(task: str) -> tuple[str, str]:
         tried.append(task)
@@ -158,7 +122,7 @@ async def counted(folder: Path, make: Callable[..., Any], teachable: Callable[[A
     return found
 
 
-def make_scripted() -> Any:
+def scripted() -> Any:
     from autogen_core.models import ModelFamily, ModelInfo
     from autogen_ext.models.replay import ReplayChatCompletionClient
 
@@ -178,10 +142,6 @@ def make_scripted() -> Any:
             return await super().create(messages, **options)
 
     return Counting([""], model_info=able)
-
-
-def Scripted() -> Any:  # noqa: N802 - it stands for a class that only AutoGen's package can make
-    return make_scripted()
 
 
 def answer(messages: Any) -> str:

@@ -1,0 +1,53 @@
+"""AutoGen's task-centric memory without its download: its collections get an embedding that is here already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from commonplace.embed.static import StaticEmbedder
+
+
+@contextmanager
+def shipped_embedding() -> Iterator[None]:
+    """Let every collection that is made meanwhile embed with the model that commonplace brings along."""
+    from chromadb.api.client import Client
+
+    make = Client.create_collection
+    function = _function(StaticEmbedder())
+
+    def with_function(self: Any, name: str, **options: Any) -> Any:
+        return make(self, name, **{**options, "embedding_function": function})
+
+    Client.create_collection = with_function  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        Client.create_collection = make  # type: ignore[method-assign]
+
+
+def _function(embedder: StaticEmbedder) -> Any:
+    from chromadb import EmbeddingFunction
+
+    class Shipped(EmbeddingFunction):  # type: ignore[type-arg]
+        """The embedder in the form that Chroma calls."""
+
+        def __init__(self) -> None:
+            """Nothing to set up; Chroma warns of functions that inherit this."""
+
+        def __call__(self, input: Any) -> Any:
+            return [*embedder.embed(list(input))]
+
+        @staticmethod
+        def name() -> str:
+            return "shipped"
+
+        @staticmethod
+        def build_from_config(config: Any) -> Any:
+            return Shipped()
+
+        def get_config(self) -> dict[str, Any]:
+            return {}
+
+    return Shipped()
