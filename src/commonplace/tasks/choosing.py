@@ -25,7 +25,7 @@ THRESHOLD = 0.22
 """Probability from which a memo is given."""
 SHARE = 0.4
 """What it must have of the best memo's."""
-GENEROUS = 0.04
+GENEROUS = 0.02
 """Probability from which a memo is shown to somebody who looks at each."""
 SURE = 0.9
 """Recall's own relevance from which a memo is given in any case: where many say the same, none of them stands out."""
