@@ -165,6 +165,15 @@ async def test_the_difference_shows_the_lines_of_a_text_that_changed_and_leaves_
     assert len(diff) < 15
 
 
+async def test_a_difference_that_no_reader_sees_is_shown_all_the_same(tmp_path: Path) -> None:
+    path = str(tmp_path / "session.json")
+    await ChatCompletionClientRecorder(model("yes"), "record", path).create([user("Begin\nnow")])
+    client = ChatCompletionClientRecorder(model(), "replay", path)
+    with pytest.raises(ReplayMismatch) as caught:
+        await client.create([user("Begin\nnow\n")])
+    assert '-      "content": "Begin\\nnow",' in str(caught.value)
+
+
 async def test_a_stream_is_not_what_was_recorded_as_one_answer(tmp_path: Path) -> None:
     path = str(tmp_path / "session.json")
     await ChatCompletionClientRecorder(model("yes"), "record", path).create([user("Begin")])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import json
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -40,10 +41,18 @@ def difference(recorded: Mapping[str, Any], asked: Request) -> str | None:
     after = _comparable({field: asked[field] for field in known})
     if before == after:
         return None
-    diff = difflib.unified_diff(list(_lines(before)), list(_lines(after)), "recorded", "asked", lineterm="")
-    shown = list(diff)
+    # White space that no reader sees is told by the second form.
+    shown = _diff(list(_lines(before)), list(_lines(after))) or _diff(_exact(before), _exact(after))
     left = len(shown) - _MOST_LINES
     return "\n".join(shown[:_MOST_LINES] + ([f"… and {left} more lines"] if left > 0 else []))
+
+
+def _diff(before: list[str], after: list[str]) -> list[str]:
+    return list(difflib.unified_diff(before, after, "recorded", "asked", lineterm=""))
+
+
+def _exact(value: Any) -> list[str]:
+    return json.dumps(value, indent=2, sort_keys=True).splitlines()
 
 
 def _message(message: LLMMessage) -> dict[str, Any]:

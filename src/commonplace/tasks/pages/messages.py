@@ -64,6 +64,10 @@ class Messages:
         """The first words, to be seen while the message is folded."""
         content = _get(message, "content")
         first = content[0] if isinstance(content, (list, tuple)) and content else content
+        if _has(first, "name", "arguments"):
+            first = f"{_get(first, 'name')} {_get(first, 'arguments')}"
+        elif _has(first, "call_id", "content"):
+            first = _get(first, "content")
         words = self._clean(first).split(maxsplit=_WORDS) if isinstance(first, str) else []
         return " ".join(words[:_WORDS])[:_LETTERS]
 

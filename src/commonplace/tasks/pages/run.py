@@ -41,8 +41,8 @@ class Run:
             _index_of_runs(self.root)
             self.directory = _new_directory(self.root)
             facts = (f"{markup.now():%Y-%m-%d %H:%M:%S}", Path(sys.argv[0]).name or "python", f"process {os.getpid()}")
-            self._write(self.directory / "index.html", run_head(facts, NAMES[self.level]))
-            self._write(self.root / "index.html", run_row(self.directory.name, facts))
+            _append(self.directory / "index.html", run_head(facts, NAMES[self.level]))
+            _append(self.root / "index.html", run_row(self.directory.name, facts))
         except OSError as error:
             raise StoreUnavailable(f"the page log cannot be written at {self.root}: {error}") from error
 
@@ -51,7 +51,7 @@ class Run:
         if self._broken:
             return
         try:
-            self._write(self.directory / file, text)
+            _append(self.directory / file, text)
         except OSError as error:
             self._fail(error)
 
@@ -78,8 +78,9 @@ class Run:
         self.wait()
         if self._worker is not None:
             self._worker.shutdown()
-        figures = [f"{self.calls:,} calls", f"{self.model_calls:,} model calls", f"{self.tokens:,} tokens"]
-        said = " · ".join([*figures, markup.took(perf_counter() - self.began)])
+        figures = ((self.calls, "call"), (self.model_calls, "model call"), (self.tokens, "token"))
+        counted = [f"{number:,} {word}{'' if number == 1 else 's'}" for number, word in figures]
+        said = " · ".join([*counted, markup.took(perf_counter() - self.began)])
         if self.open_calls:
             said += f" · {self.open_calls} still open at the end"
         self.append("index.html", ended("run", said, "open" if self.open_calls else "done"))
@@ -96,12 +97,12 @@ class Run:
             self._broken = True
             _log.error("the page log at %s is not written any further: %s", self.directory, error)
 
-    @staticmethod
-    def _write(path: Path, text: str) -> None:
-        # Text that no encoding has is shown by its code; one append is not torn apart by those of other threads.
-        data = text.encode("utf-8", "backslashreplace")
-        with open(path, "ab", buffering=0) as file:
-            file.write(data)
+
+def _append(path: Path, text: str) -> None:
+    # Text that no encoding has is shown by its code; one append is not torn apart by those of other threads.
+    data = text.encode("utf-8", "backslashreplace")
+    with open(path, "ab", buffering=0) as file:
+        file.write(data)
 
 
 def _index_of_runs(root: Path) -> None:
@@ -119,6 +120,8 @@ def _index_of_runs(root: Path) -> None:
         os.link(draft, index)  # whole or not at all, and whoever comes second leaves the first one's
     except FileExistsError:
         pass
+    except OSError:  # a file system without links: two programs that begin at once may both write a head
+        _append(index, runs_head())
     finally:
         draft.unlink()
 
