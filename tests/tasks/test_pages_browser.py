@@ -165,7 +165,7 @@ def test_the_call_tree_is_one_tree_that_folds_and_filters(run: Path, chromium: B
     assert shown(chromium, f"{workers} > details > summary a")[:3] == ["Apprentice.work"] * 3
     assert chromium.run(f"document.querySelectorAll('{workers} .model').length") == 3
     assert all(" ms" in text or " s" in text for text in shown(chromium, "li.call > details > summary > .took"))
-    assert "13 calls · 4 model calls" in shown(chromium, "#run")[0]
+    assert "14 calls · 4 model calls" in shown(chromium, "#run")[0]
     assert shown(chromium, ".unfinished") == []
 
     every = len(shown(chromium, ".tree summary"))
