@@ -266,6 +266,10 @@ def test_images_are_copied_under_names_of_the_logs_own(tmp_path: Path) -> None:
     log.flush()
     assert (directory(log) / "image-0001.png").read_bytes() == PNG
     assert 'alt="a &quot;map&quot; &lt;of&gt; it"' in everything(log)
+    log.finalize()
+    (tmp_path / "late.png").write_bytes(PNG)
+    log.add_link_to_image("after the end", tmp_path / "late.png")
+    assert (directory(log) / "image-0002.png").read_bytes() == PNG
     with pytest.raises(InvalidInput, match="cannot be read"):
         log.add_link_to_image("gone", source)
     (tmp_path / "drawing.png").write_text("<svg onload='alert(1)'/>", "utf-8")

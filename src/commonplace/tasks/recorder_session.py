@@ -54,7 +54,7 @@ class Replay:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._turns = _load(path)
-        self._asked = 0
+        self._asked = self._matched = 0
 
     def begin(self) -> int:
         """The number of the turn that is being asked, from 1."""
@@ -73,16 +73,17 @@ class Replay:
             raise ReplayMismatch(
                 f"turn {turn} of {len(self._turns)} in {self.path}: what is asked is not what was recorded.\n{diff}"
             )
+        self._matched += 1
         return recorded
 
     def finish(self) -> int:
-        """How many turns there were; raises when some were never asked."""
-        if self._asked < len(self._turns):
-            raise ReplayMismatch(
-                f"only {self._asked} of the {len(self._turns)} turns in {self.path} were asked: the program ended"
-                " earlier than it did when the session was recorded"
-            )
-        return len(self._turns)
+        """How many turns there were; raises if the program asked less or more, or something else and hid the error."""
+        if self._matched == self._asked == len(self._turns):
+            return self._matched
+        raise ReplayMismatch(
+            f"{self.path} holds {len(self._turns)} turns: {self._asked} were asked, and {self._matched} of those as"
+            " they were recorded"
+        )
 
 
 def _load(path: Path) -> list[Mapping[str, Any]]:

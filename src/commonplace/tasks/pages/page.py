@@ -41,9 +41,10 @@ class Page:
         """Write the page, unless it is there, with those above it; its number."""
         if self._number is not None:
             return self._number
-        for page in reversed(list(self.above())):
-            page._write()
-        return self._write(content, note)
+        with self._run.lock:  # threads may share the call that they were started by
+            for page in reversed(list(self.above())):
+                page._write()
+            return self._write(content, note)
 
     def above(self) -> Iterator[Page]:
         """The calls that this one was made by, the nearest first."""

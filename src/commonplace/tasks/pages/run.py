@@ -32,10 +32,10 @@ class Run:
         self.numbers, self.entries, self.images = count(1), count(1), count(1)
         self.calls = self.open_calls = self.model_calls = self.tokens = 0
         # A conversation comes again with every turn: what was cleaned once is not cleaned again.
-        self.clean = lru_cache(maxsize=512)(lambda value: redacting.text(value, options.redact))
+        self.clean = lru_cache(maxsize=128)(lambda value: redacting.text(value, options.redact))
         self._pending: list[Future[None]] = []
         self._worker: ThreadPoolExecutor | None = None
-        self._lock = threading.Lock()
+        self.lock = threading.RLock()
         self._broken = self._ended = False
         try:
             _index_of_runs(self.root)
@@ -57,15 +57,18 @@ class Run:
 
     def later(self, work: Callable[[], None]) -> None:
         """Do what takes longer, such as writing an image, in a thread of the run."""
-        with self._lock:
+        with self.lock:
             if self._worker is None:
                 self._worker = ThreadPoolExecutor(1, thread_name_prefix="commonplace-pages")
             self._pending = [each for each in self._pending if not each.done()]
-            self._pending.append(self._worker.submit(self._try, work))
+            try:
+                self._pending.append(self._worker.submit(self._try, work))
+            except RuntimeError:  # after the end of the run, or of the program: there is no thread any more
+                self._try(work)
 
     def wait(self) -> None:
         """Return when everything that was put off is written."""
-        with self._lock:
+        with self.lock:
             pending = list(self._pending)
         for each in pending:
             each.result()
