@@ -36,7 +36,7 @@ class Images:
             pixels = getattr(image, "image")  # noqa: B009 - known by its shape, not by its class
             file = self._known[image] = self._name("png")
             self._run.later(lambda: _encode(pixels, self._run.directory / file))
-        return thumbnail(self._known[image], "image")
+        return thumbnail(self._known[image])
 
     def of_file(self, description: str, source: str | os.PathLike[str]) -> str:
         """A copy of an image file; one that cannot be read, or is no image, is refused at once."""
@@ -62,12 +62,10 @@ def is_image(value: object) -> bool:
     return type(value).__name__ == "Image" and callable(getattr(getattr(value, "image", None), "save", None))
 
 
-def thumbnail(file: str, description: str) -> str:
+def thumbnail(file: str, description: str = "") -> str:
     """An image that opens in full when clicked."""
-    return (
-        f'<figure><a href="{file}"><img src="{file}" alt="{markup.text(description)}" loading="lazy"></a>'
-        f"<figcaption>{markup.name(description)}</figcaption></figure>"
-    )
+    shown = f'<a href="{file}"><img src="{file}" alt="{markup.text(description) or "image"}" loading="lazy"></a>'
+    return f"<figure>{shown}{f'<figcaption>{markup.name(description)}</figcaption>' if description else ''}</figure>"
 
 
 def _kind(begin: bytes) -> str | None:

@@ -50,5 +50,5 @@ def options(config: Mapping[str, Any] | None) -> Options:
     redact = given.get("redact", "secrets")
     if redact not in get_args(Redact):
         raise InvalidInput(f"redact {redact!r} is none of {', '.join(get_args(Redact))}")
-    path = Path(os.fspath(given.get("path", _PATH))).expanduser()
+    path = Path(os.fspath(given.get("path", _PATH))).expanduser().absolute()
     return Options(level=LEVELS[level], path=path, redact=cast(Redact, redact))

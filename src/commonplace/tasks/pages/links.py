@@ -32,7 +32,6 @@ def line(text: str, run: Run) -> str:
 
 def _address(target: Path, run: Run) -> str:
     """Relative to the log for a file in it, so that the log can be moved; any other by its place on this machine."""
-    root = run.root.absolute()
-    if target.is_relative_to(root):
-        return "../" + quote(target.relative_to(root).as_posix())
+    if target.is_relative_to(run.root):
+        return "../" + quote(target.relative_to(run.root).as_posix())
     return target.as_uri()

@@ -35,7 +35,7 @@ def name(value: str) -> str:
 def block(value: str) -> str:
     """A text of several lines, folded when it is long."""
     shown = f"<pre>\n{text(value)}</pre>"
-    lines = value.count("\n") + 1
+    lines = len(value.splitlines())
     if lines <= _LONG_LINES and len(value) <= _LONG_TEXT:
         return shown
     first = value.strip().split("\n", 1)[0][:120]

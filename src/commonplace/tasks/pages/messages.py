@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, is_dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
 
 from commonplace.tasks.pages import markup
 from commonplace.tasks.pages.images import Images, is_image
+from commonplace.tasks.pages.shapes import get, has, parsed, plain
 
 _ROLES = {
     "SystemMessage": "system",
@@ -33,10 +32,10 @@ class Messages:
 
     def answer(self, result: object) -> str:
         """What a model answered, with what it thought and how it ended."""
-        thought = _get(result, "thought")
+        thought = get(result, "thought")
         body = self._folded("thought", self._text(thought), opened=False) if thought else ""
-        body += self.content(_get(result, "content"))
-        ended = [str(_get(result, "finish_reason") or ""), "cached" if _get(result, "cached") is True else ""]
+        body += self.content(get(result, "content"))
+        ended = [str(get(result, "finish_reason") or ""), "cached" if get(result, "cached") is True else ""]
         facts = ", ".join(each for each in ended if each)
         return self._folded("answer", body, note=facts, opened=True, kind="answer")
 
@@ -54,25 +53,29 @@ class Messages:
         return self._part(content)
 
     def _message(self, message: object, *, opened: bool, kind: str = "") -> str:
-        role = _ROLES.get(type(message).__name__) or str(_get(message, "role") or _get(message, "type") or "message")
-        source = _get(message, "source")
+        role = _ROLES.get(type(message).__name__) or str(get(message, "role") or get(message, "type") or "message")
+        source = get(message, "source")
         note = str(source) if source and str(source) != role else ""
         body = self._body(message)
         return self._folded(role, body, note=note, begin=self._begin(message), opened=opened, kind=kind or role)
 
     def _begin(self, message: object) -> str:
         """The first words, to be seen while the message is folded."""
-        content = _get(message, "content")
+        content = get(message, "content")
         first = content[0] if isinstance(content, (list, tuple)) and content else content
+        if has(first, "name", "arguments"):
+            first = f"{get(first, 'name')} {get(first, 'arguments')}"
+        elif has(first, "call_id", "content"):
+            first = get(first, "content")
         words = self._clean(first).split(maxsplit=_WORDS) if isinstance(first, str) else []
         return " ".join(words[:_WORDS])[:_LETTERS]
 
     def _body(self, message: object) -> str:
-        content = _get(message, "content")
+        content = get(message, "content")
         if content is None and callable(as_text := getattr(message, "to_text", None)):
             content = as_text()
-        calls = _get(message, "tool_calls")
-        thought = _get(message, "thought")
+        calls = get(message, "tool_calls")
+        thought = get(message, "thought")
         return (
             (self._folded("thought", self._text(thought), opened=False) if thought else "")
             + (self.content(content) if content is not None or not calls else "")
@@ -84,16 +87,16 @@ class Messages:
             return self._text(part)
         if is_image(part):
             return self._images.of_message(part)
-        if _has(part, "name", "arguments"):
-            return self._call(str(_get(part, "name")), _get(part, "arguments"), str(_get(part, "id") or ""))
-        if _has(part, "call_id", "content"):
-            failed = " failed" if _get(part, "is_error") else ""
-            called = str(_get(part, "name") or "tool")
-            return self._tool(f"result of {called}{failed}", self.content(_get(part, "content")), failed.strip())
+        if has(part, "name", "arguments"):
+            return self._call(str(get(part, "name")), get(part, "arguments"), str(get(part, "id") or ""))
+        if has(part, "call_id", "content"):
+            failed = " failed" if get(part, "is_error") else ""
+            called = str(get(part, "name") or "tool")
+            return self._tool(f"result of {called}{failed}", self.content(get(part, "content")), failed.strip())
         return self.json(part)
 
     def _call(self, name: str, arguments: object, call_id: str) -> str:
-        return self._tool(f"calls {name}", self.json(_parsed(arguments)), note=call_id)
+        return self._tool(f"calls {name}", self.json(parsed(arguments)), note=call_id)
 
     def _tool(self, title: str, body: str, kind: str = "", note: str = "") -> str:
         small = f" <small>{markup.name(self._clean(note))}</small>" if note else ""
@@ -101,7 +104,7 @@ class Messages:
 
     def json(self, value: object) -> str:
         """A value as indented JSON; what JSON has no form for is shown as Python does."""
-        return self._text(json.dumps(_plain(value), indent=2, ensure_ascii=False, default=repr))
+        return self._text(json.dumps(plain(value), indent=2, ensure_ascii=False, default=repr))
 
     def _text(self, value: object) -> str:
         return markup.block(self._clean(str(value))) if str(value) else '<p class="empty">empty</p>'
@@ -112,37 +115,3 @@ class Messages:
         small += f' <small class="begin">{markup.name(begin)}</small>' if begin else ""
         head = f"<summary>{markup.name(self._clean(title))}{small}</summary>"
         return f'<details class="message {role}"{" open" if opened else ""}>{head}{body}</details>\n'
-
-
-def usage(*results: object) -> tuple[int, int]:
-    """Prompt and completion tokens, summed over what carries a usage."""
-    found = [_get(each, "usage") or _get(each, "models_usage") for each in results]
-    return sum(_count(each, "prompt_tokens") for each in found), sum(
-        _count(each, "completion_tokens") for each in found
-    )
-
-
-def _count(usage: object, name: str) -> int:
-    value = _get(usage, name)
-    return value if isinstance(value, int) else 0
-
-
-def _get(value: object, name: str) -> Any:
-    return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
-
-
-def _has(value: object, *names: str) -> bool:
-    return all(name in value if isinstance(value, Mapping) else hasattr(value, name) for name in names)
-
-
-def _plain(value: object) -> object:
-    if callable(dump := getattr(value, "model_dump", None)):
-        return dump()
-    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
-
-
-def _parsed(arguments: object) -> object:
-    try:
-        return json.loads(arguments) if isinstance(arguments, str) else arguments
-    except ValueError:
-        return arguments

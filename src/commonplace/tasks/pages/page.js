@@ -24,12 +24,19 @@ addEventListener("DOMContentLoaded", () => {
   const filter = () => {
     const word = search.value.trim().toLowerCase(), from = Number(least?.value || 0);
     const fits = (each, text) => (!each.dataset.level || level(each) >= from) && text.includes(word);
-    for (const part of parts) part.hidden = !fits(part, part.textContent.toLowerCase());
+    for (const part of parts) {
+      part.hidden = !fits(part, part.textContent.toLowerCase());
+      if (word && !part.hidden && part.open === false) part.open = true;
+    }
     const kept = new Set();
     for (const row of rows) {
       const line = row.querySelector(":scope > article") || row;
       if (!fits(line, own(row))) continue;
-      for (let each = row; each; each = each.parentElement.closest("li")) kept.add(each);
+      for (let each = row; each; each = each.parentElement.closest("li")) {
+        kept.add(each);
+        const folded = each.querySelector(":scope > details");
+        if (word && folded && each !== row) folded.open = true;
+      }
     }
     for (const row of rows) row.hidden = !kept.has(row);
     const every = parts.concat(rows), left = every.filter((each) => !each.hidden).length;

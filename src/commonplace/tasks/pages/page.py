@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from time import perf_counter
 from types import CodeType
@@ -9,6 +11,8 @@ from types import CodeType
 from commonplace.tasks.pages import markup, tree
 from commonplace.tasks.pages.levels import INFO, WARNING
 from commonplace.tasks.pages.run import Run
+
+_MOST_CRUMBS = 8
 
 
 class Page:
@@ -26,19 +30,39 @@ class Page:
     @property
     def path(self) -> Path | None:
         """The file of the page; None as long as there was nothing to write on it."""
-        return None if self._number is None else self._run.directory / f"{self._number:04}.html"
+        return None if self._number is None else self._run.directory / self.file
+
+    @property
+    def file(self) -> str:
+        """The name of that file."""
+        return f"{self._number:04}.html"
 
     def make(self, content: str = "", note: str = "") -> int:
         """Write the page, unless it is there, with those above it; its number."""
         if self._number is not None:
             return self._number
-        below = None if self.parent is None else self.parent.make()
+        with self._run.lock:  # threads may share the call that they were started by
+            for page in reversed(list(self.above())):
+                page._write()
+            return self._write(content, note)
+
+    def above(self) -> Iterator[Page]:
+        """The calls that this one was made by, the nearest first."""
+        page = self.parent
+        while page is not None:
+            yield page
+            page = page.parent
+
+    def _write(self, content: str = "", note: str = "") -> int:
+        if self._number is not None:
+            return self._number
         self._number = number = next(self._run.numbers)
-        self._run.append(f"{number:04}.html", markup.head(self.name, self._top()) + content)
+        below = None if self.parent is None else self.parent._number
+        self._run.append(self.file, markup.head(self.name, self._top()) + content)
         row = tree.call_row(number, self.name, kind=self.kind, note=note, below=below)
         self._run.append("index.html", row)
         if self.parent is not None:
-            link = f'<a href="{number:04}.html">{markup.name(self.name)}</a>'
+            link = f'<a href="{self.file}">{markup.name(self.name)}</a>'
             said = f'<span id="c{number}">{link}<span class="took">{markup.text(note)}</span></span>'
             self.parent.add(said, kind=f"link {self.kind}")
         return number
@@ -46,7 +70,7 @@ class Page:
     def add(self, content: str, *, level: int = INFO, kind: str = "line") -> None:
         """Add an entry of markup."""
         number = self.make()
-        self._run.append(f"{number:04}.html", markup.entry(next(self._run.entries), content, level=level, kind=kind))
+        self._run.append(self.file, markup.entry(next(self._run.entries), content, level=level, kind=kind))
         if level >= WARNING and level > self._level:
             self._level = level
             self._run.append("index.html", tree.rose(f"p{number}", level))
@@ -60,19 +84,16 @@ class Page:
             return
         duration = markup.took(perf_counter() - self._began)
         end = f'<footer class="end">{markup.text(said or "Left")} after {duration}</footer>\n'
-        self._run.append(f"{self._number:04}.html", end)
+        self._run.append(self.file, end)
         self._run.append("index.html", tree.ended(f"p{self._number}", duration))
         if self.parent is not None and self.parent._number is not None:
             mark = f'<i hidden data-of="c{self._number}" data-state="done">{duration}</i>\n'
-            self._run.append(f"{self.parent._number:04}.html", mark)
+            self._run.append(self.parent.file, mark)
 
     def _top(self) -> str:
-        above: list[str] = []
-        page = self.parent
-        while page is not None:
-            above.append(f'<a href="{page.make():04}.html">{markup.name(page.name)}</a>')
-            page = page.parent
-        crumbs = " › ".join(['<a href="index.html">Call tree</a>', *reversed(above)])
+        near = reversed(list(islice(self.above(), _MOST_CRUMBS)))
+        links = [f'<a href="{page.file}">{markup.name(page.name)}</a>' for page in near]
+        crumbs = " › ".join(['<a href="index.html">Call tree</a>', *links])
         call = self.kind == "call"
         state = '<p class="unfinished">No end was written yet: the call goes on, or it was cut off.</p>' if call else ""
         return (

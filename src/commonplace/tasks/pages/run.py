@@ -32,17 +32,17 @@ class Run:
         self.numbers, self.entries, self.images = count(1), count(1), count(1)
         self.calls = self.open_calls = self.model_calls = self.tokens = 0
         # A conversation comes again with every turn: what was cleaned once is not cleaned again.
-        self.clean = lru_cache(maxsize=512)(lambda value: redacting.text(value, options.redact))
+        self.clean = lru_cache(maxsize=128)(lambda value: redacting.text(value, options.redact))
         self._pending: list[Future[None]] = []
         self._worker: ThreadPoolExecutor | None = None
-        self._lock = threading.Lock()
+        self.lock = threading.RLock()
         self._broken = self._ended = False
         try:
             _index_of_runs(self.root)
             self.directory = _new_directory(self.root)
             facts = (f"{markup.now():%Y-%m-%d %H:%M:%S}", Path(sys.argv[0]).name or "python", f"process {os.getpid()}")
-            self._write(self.directory / "index.html", run_head(facts, NAMES[self.level]))
-            self._write(self.root / "index.html", run_row(self.directory.name, facts))
+            _append(self.directory / "index.html", run_head(facts, NAMES[self.level]))
+            _append(self.root / "index.html", run_row(self.directory.name, facts))
         except OSError as error:
             raise StoreUnavailable(f"the page log cannot be written at {self.root}: {error}") from error
 
@@ -51,21 +51,24 @@ class Run:
         if self._broken:
             return
         try:
-            self._write(self.directory / file, text)
+            _append(self.directory / file, text)
         except OSError as error:
             self._fail(error)
 
     def later(self, work: Callable[[], None]) -> None:
         """Do what takes longer, such as writing an image, in a thread of the run."""
-        with self._lock:
+        with self.lock:
             if self._worker is None:
                 self._worker = ThreadPoolExecutor(1, thread_name_prefix="commonplace-pages")
             self._pending = [each for each in self._pending if not each.done()]
-            self._pending.append(self._worker.submit(self._try, work))
+            try:
+                self._pending.append(self._worker.submit(self._try, work))
+            except RuntimeError:  # after the end of the run, or of the program: there is no thread any more
+                self._try(work)
 
     def wait(self) -> None:
         """Return when everything that was put off is written."""
-        with self._lock:
+        with self.lock:
             pending = list(self._pending)
         for each in pending:
             each.result()
@@ -78,8 +81,9 @@ class Run:
         self.wait()
         if self._worker is not None:
             self._worker.shutdown()
-        figures = [f"{self.calls:,} calls", f"{self.model_calls:,} model calls", f"{self.tokens:,} tokens"]
-        said = " · ".join([*figures, markup.took(perf_counter() - self.began)])
+        figures = ((self.calls, "call"), (self.model_calls, "model call"), (self.tokens, "token"))
+        counted = [f"{number:,} {word}{'' if number == 1 else 's'}" for number, word in figures]
+        said = " · ".join([*counted, markup.took(perf_counter() - self.began)])
         if self.open_calls:
             said += f" · {self.open_calls} still open at the end"
         self.append("index.html", ended("run", said, "open" if self.open_calls else "done"))
@@ -96,12 +100,12 @@ class Run:
             self._broken = True
             _log.error("the page log at %s is not written any further: %s", self.directory, error)
 
-    @staticmethod
-    def _write(path: Path, text: str) -> None:
-        # Text that no encoding has is shown by its code; one append is not torn apart by those of other threads.
-        data = text.encode("utf-8", "backslashreplace")
-        with open(path, "ab", buffering=0) as file:
-            file.write(data)
+
+def _append(path: Path, text: str) -> None:
+    # Text that no encoding has is shown by its code; one append is not torn apart by those of other threads.
+    data = text.encode("utf-8", "backslashreplace")
+    with open(path, "ab", buffering=0) as file:
+        file.write(data)
 
 
 def _index_of_runs(root: Path) -> None:
@@ -119,6 +123,8 @@ def _index_of_runs(root: Path) -> None:
         os.link(draft, index)  # whole or not at all, and whoever comes second leaves the first one's
     except FileExistsError:
         pass
+    except OSError:  # a file system without links: two programs that begin at once may both write a head
+        _append(index, runs_head())
     finally:
         draft.unlink()
 
