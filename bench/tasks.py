@@ -4,8 +4,8 @@
 
 Each line of the data is a family: memos that belong together, distractors, and queries with the ids that help. Every
 query is asked of two banks: its family's own, and one that holds all families. Printed are precision, recall and F1
-over all memos of all queries, and how often nothing came back where nothing helps. Beside it in the same process: what
-`Book.recall` finds as it is, the nearest one, two or three by the shipped embedder's cosine, and, where autogen-ext and
+over all memos of all queries, and how often nothing came back where nothing helps. Beside it in the same process: the
+memos that a model would be asked about, what `Book.recall` finds as it is, the nearest one, two or three by the shipped embedder's cosine, and, where autogen-ext and
 chromadb are installed, AutoGen's bank with the same embedder and no model.
 """
 
@@ -63,7 +63,8 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     families = [json.loads(line) for line in options.data.read_text("utf-8").splitlines() if line.strip()]
-    makers: dict[str, Maker] = {"MemoryBank, no model": ours, "Book.recall": recalled}
+    makers: dict[str, Maker] = {"MemoryBank, no model": ours, "what a model is asked about": shown}
+    makers["Book.recall"] = recalled
     makers |= {f"nearest {k} by cosine": nearest(k) for k in (1, 2, 3)}
     if find_spec("autogen_ext") is not None and find_spec("chromadb") is not None:
         makers["AutoGen's bank, no model"] = autogens
@@ -91,14 +92,18 @@ def measured(families: Sequence[dict[str, Any]], maker: Maker) -> dict[str, dict
 
 
 def ours(memos: Sequence[dict[str, Any]], folder: Path, stack: ExitStack) -> Finder:
-    book = stack.enter_context(commonplace.open(folder / f"{uuid.uuid4()}.db"))
-    bank = MemoryBank(book=book)
-    names = {bank.add_memo(memo["insight"], task_str=memo["task"]).id: memo["id"] for memo in memos}
+    bank, names = _bank(memos, folder, stack)
     return lambda task: [names[memo.id] for memo in bank.get_relevant_memos(task)]
 
 
+def shown(memos: Sequence[dict[str, Any]], folder: Path, stack: ExitStack) -> Finder:
+    """The memos of the one question to a model: its recall is the most that any model can reach."""
+    bank, names = _bank(memos, folder, stack)
+    return lambda task: [names[memo.id] for memo in bank.get_relevant_memos(task, generous=True)]
+
+
 def recalled(memos: Sequence[dict[str, Any]], folder: Path, stack: ExitStack) -> Finder:
-    book = stack.enter_context(commonplace.open(folder / f"{uuid.uuid4()}.db"))
+    book = _book(folder, stack)
     book.remember([commonplace.Draft(content=_text(memo), id=memo["id"]) for memo in memos])
     return lambda task: [hit.memory.id for hit in book.recall(task, max_tokens=None)]
 
@@ -122,6 +127,16 @@ def autogens(memos: Sequence[dict[str, Any]], folder: Path, stack: ExitStack) ->
     for memo in memos:
         bank.add_memo(memo["insight"], [_text(memo)], memo["id"])
     return lambda task: [memo.task for memo in bank.get_relevant_memos([task])]
+
+
+def _book(folder: Path, stack: ExitStack) -> commonplace.Book:
+    settings = commonplace.Settings(durability="normal")  # nothing here is timed or kept
+    return stack.enter_context(commonplace.open(folder / f"{uuid.uuid4()}.db", settings=settings))
+
+
+def _bank(memos: Sequence[dict[str, Any]], folder: Path, stack: ExitStack) -> tuple[MemoryBank, dict[str, str]]:
+    bank = MemoryBank(book=_book(folder, stack))
+    return bank, {bank.add_memo(memo["insight"], task_str=memo["task"]).id: memo["id"] for memo in memos}
 
 
 def _memos(family: dict[str, Any]) -> list[dict[str, Any]]:

@@ -29,7 +29,10 @@ def test_a_memo_is_changed_and_removed_by_its_id(book: commonplace.Book) -> None
     assert (changed.id, changed.version, changed.task) == (memo.id, 2, "Open the garden gate")
     (found,) = bank.get_relevant_memos("How do I open the garden gate?")
     assert found.insight == "The gate opens to the right"
-    assert [each.memory.content for each in book.history(memo.id)] == ["The gate opens to the left", "The gate opens to the right"]
+    assert [each.memory.content for each in book.history(memo.id)] == [
+        "The gate opens to the left",
+        "The gate opens to the right",
+    ]
     # What it said at first is news again, under an id of its own.
     again = bank.add_memo("The gate opens to the left", task_str="Open the garden gate")
     assert again.id != memo.id
