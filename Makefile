@@ -9,11 +9,13 @@ BENCH := .venv-bench
 PIP_INSTALL := -m pip install --quiet --quiet --disable-pip-version-check
 INSTALL_SELF := $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 PACKAGE := pyproject.toml src/commonplace/__about__.py
+BROWSERS := chromium chromium-browser google-chrome google-chrome-stable chrome
+APT := DEBIAN_FRONTEND=noninteractive apt-get --quiet --quiet --yes
 CLIENTS := $(patsubst requirements/clients/%.txt,$(VENV)/clients/%,$(wildcard requirements/clients/*.txt))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help serve test lint format bench clean
+.PHONY: help serve test browser lint format bench clean
 
 help: ## Say what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,9 +23,19 @@ help: ## Say what there is
 serve: $(VENV)/.package ## Serve a book over HTTP: BOOK=commonplace.db PORT=8420
 	@$(VENV)/bin/commonplace serve $(BOOK) --port $(PORT)
 
-test: lint $(CLIENTS) ## Everything that must pass: lint, then all tests, the slow ones too
+test: lint browser $(CLIENTS) ## Everything that must pass: lint, then all tests, the slow ones too
 	@printf 'Running the tests\n'
 	@$(VENV)/bin/python -m pytest -n auto --dist worksteal --hypothesis-profile ci
+
+browser: ## Chromium, in which tests open pages: installed if it is missing and can be
+	@for name in $(BROWSERS); do command -v $$name >/dev/null && exit 0; done; \
+	if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then \
+		printf 'The tests need a browser, and none of these is here: %s\nInstall Chromium, then try again.\n' \
+			'$(BROWSERS)' >&2; exit 1; \
+	fi; \
+	printf 'Installing Chromium for the tests (once)\n'; \
+	said=$$({ $(APT) install chromium || { $(APT) update && $(APT) install chromium; }; } 2>&1) || \
+		{ printf '%s\nChromium could not be installed.\n' "$$said" >&2; exit 1; }
 
 lint: $(VENV)/.package ## ruff check, ruff format --check, mypy --strict src; changes nothing
 	@printf 'Checking style\n'

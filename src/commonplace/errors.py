@@ -18,6 +18,7 @@
     ├── Forbidden               403  the key does not open this space, or not for this
     ├── RequestReused           422  an idempotency key came with another request
     ├── AnswerLost              409  the request was carried out before, its answer is not kept
+    ├── ReplayMismatch          409  a recorded session and what is asked now are not the same
     ├── RequestTimeout          408  the request took too long to arrive
     ├── ServerUnavailable       503  the server cannot be reached
     ├── ServerFailed            502  the server gave an answer that is none of ours
@@ -179,6 +180,13 @@ class AnswerLost(CommonplaceError):
     """A repeated request that was carried out the first time, whose answer was too large to be kept."""
 
     code = "answer_lost"
+    status = 409
+
+
+class ReplayMismatch(CommonplaceError):
+    """A program that does not ask what it asked when its session was recorded: something else, more, or less."""
+
+    code = "replay_mismatch"
     status = 409
 
 
