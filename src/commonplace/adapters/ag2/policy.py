@@ -51,17 +51,17 @@ class RecallPolicy:
         self, prompts: list[str], events: list[BaseEvent], context: ConversationContext
     ) -> tuple[list[str], list[BaseEvent]]:
         """Put what bears on the last words in front of them, for this call only."""
-        asked = [at for at, event in enumerate(events) if isinstance(event, ModelRequest)]
+        asked = [(at, event) for at, event in enumerate(events) if isinstance(event, ModelRequest)]
         if not asked:
             return prompts, events
+        last, shown = asked[-1]
         found = await self._door.run(self._recall, question(events), str(context.stream.id))
-        shown = events[asked[-1]]
         parts = [part for part in shown.parts if not is_memory(part, self._source)]
         if found is not None:
             parts.insert(0, TextInput(found.text, metadata={MARK: self._source}))
         changed = copy.copy(shown)
         changed.parts = parts
-        return prompts, [*events[: asked[-1]], changed, *events[asked[-1] + 1 :]]
+        return prompts, [*events[:last], changed, *events[last + 1 :]]
 
     async def book(self) -> AsyncBook:
         """The book itself, with every verb."""

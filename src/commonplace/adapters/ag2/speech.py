@@ -52,7 +52,7 @@ def question(events: Sequence[BaseEvent]) -> str:
 
 def heard(events: Sequence[BaseEvent], *, person: str, agent: str) -> list[Heard]:
     """What `person` and `agent` said to each other, in order; tools, approvals and summaries are no speech."""
-    tasks = {event.task_id: event.agent_name for event in events if isinstance(event, TaskStarted)}
+    tasks: dict[str | None, str] = {e.task_id: e.agent_name for e in events if isinstance(e, TaskStarted)}
     approvals = {event.id for event in events if isinstance(event, ToolApprovalRequest)}
     lines = []
     for event in events:
