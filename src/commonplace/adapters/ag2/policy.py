@@ -58,7 +58,8 @@ class RecallPolicy:
         found = await self._door.run(self._recall, question(events), str(context.stream.id))
         parts = [part for part in shown.parts if not is_memory(part, self._source)]
         if found is not None:
-            parts.insert(0, TextInput(found.text, metadata={MARK: self._source}))
+            others = sum(1 for part in parts if is_memory(part))  # of other policies, which stand first, too
+            parts.insert(others, TextInput(found.text, metadata={MARK: self._source}))
         changed = copy.copy(shown)
         changed.parts = parts
         return prompts, [*events[:last], changed, *events[last + 1 :]]
