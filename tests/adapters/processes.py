@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
+
+import commonplace
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -35,3 +38,9 @@ def run_example(name: str, directory: Path) -> str:
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def finish(book: commonplace.Book) -> None:
+    """Wait for the jobs of a book, which a thread of this process does."""
+    while book.jobs():
+        time.sleep(0.01)

@@ -28,6 +28,8 @@ class Heard:
     speaker: str
     text: str
     by_person: bool
+    new: bool = False
+    """Whether it is certain that nobody told of it before; what is not new and known is left out."""
     mark: object = None
     said_at: datetime | None = None
 
@@ -57,11 +59,11 @@ class Listener:
 
     def listen(self, book: Book, session: str, heard: Sequence[Heard]) -> None:
         """Learn from the lines that are new; when this returns they are on disk."""
-        lines = [each.line() for each in heard if each.text.strip()]
+        lines = [(each.new, each.line()) for each in heard if each.text.strip()]
         if not lines:
             return
         with self._one_at_a_time:  # agents that share this may hear the same at once
             known = {each.metadata.get(_MARK) for each in book.transcript(session).tail(len(lines) + _MORE)}
-            new = {line["metadata"][_MARK]: line for line in lines if line["metadata"][_MARK] not in known}
-            if new:
-                book.learn(list(new.values()), session=session, scope=self._scope, tags=self._tags, origin=self._origin)
+            told = [line for new, line in lines if new or line["metadata"][_MARK] not in known]
+            if told:
+                book.learn(told, session=session, scope=self._scope, tags=self._tags, origin=self._origin)

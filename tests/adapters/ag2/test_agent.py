@@ -14,7 +14,7 @@ import commonplace
 from commonplace import Scope, Within
 from commonplace.adapters.ag2 import BookKnowledgeStore, LearnAggregate, RecallPolicy, memory_tools
 from tests.adapters.ag2.scripted import agent, learning
-from tests.adapters.processes import ran, start
+from tests.adapters.processes import finish, ran, start
 
 FERRY = "The ferry to Procida leaves at noon"
 
@@ -84,7 +84,7 @@ def test_what_one_agent_hears_another_knows_and_each_line_has_its_speaker(book: 
         again = MemoryStream(stream.history.storage, id=stream.id)
         await agent(name="planner", knowledge=learning(book, scope=Scope(user="ana"))).ask("And now?", stream=again)
         assert len(lines(book, stream.id)) == 7
-        book.work(hurry=True)
+        finish(book)
         learned = [memory for memory in book.list() if memory.kind == "decision"]
         assert [memory.scope for memory in learned] == [Scope(user="ana")]
         other = agent(RecallPolicy(book), name="other")

@@ -82,8 +82,9 @@ class CommonplaceContextProvider(ContextProvider):
     ) -> None:
         """Learn from the input and the response; when this returns they are on disk."""
         if self._listener is not None:
-            said = [*context.input_messages, *(context.response.messages if context.response else ())]
-            lines = heard(said, person=self._places.scope.user or "user", agent=agent.name or "assistant")
+            answered = context.response.messages if context.response else ()
+            person, name = self._places.scope.user or "user", agent.name or "assistant"
+            lines = heard(context.input_messages, answered, person=person, agent=name)
             await self._places.door.run(self._learn, self._listener, named(session.session_id), lines)
 
     async def book(self) -> AsyncBook:

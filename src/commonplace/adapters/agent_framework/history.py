@@ -86,4 +86,4 @@ class CommonplaceHistoryProvider(HistoryProvider):
 
 
 def _key(session_id: str | None) -> str:
-    return named(session_id or "default")
+    return named("default" if session_id is None else session_id)
