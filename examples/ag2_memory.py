@@ -13,6 +13,17 @@ from ag2.testing import TestConfig
 from commonplace.adapters.ag2 import BookKnowledgeStore, LearnAggregate, RecallPolicy
 
 
+class Show:
+    """A policy that changes nothing: it prints what the ones before it made of the last request."""
+
+    name = "show"
+
+    async def apply(self, prompts, events, context):
+        for part in events[-1].parts:
+            print(f"  {part.content}")
+        return prompts, events
+
+
 async def main(path: str) -> None:
     # For a real model change these two lines: OpenAIConfig(model="gpt-4o") of ag2.config, for both agents.
     listening = TestConfig("I will keep that in mind.")
@@ -30,10 +41,8 @@ async def main(path: str) -> None:
 
     # Another agent, in another program perhaps, has it from its first message.
     recall = RecallPolicy(path)
-    newcomer = Agent("newcomer", config=answering, assembly=[recall])
-    question = "Which web framework did we choose, and why?"
-    print((await book.recall(question)).text)
-    reply = await newcomer.ask(question)
+    newcomer = Agent("newcomer", config=answering, assembly=[recall, Show()])
+    reply = await newcomer.ask("Which web framework did we choose, and why?")
     print(f"newcomer: {reply.body}")
     for each in (knowledge.store, learn, recall):
         await each.close()

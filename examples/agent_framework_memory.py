@@ -8,12 +8,12 @@ import sys
 from collections.abc import Awaitable
 from typing import Any
 
-from agent_framework import Agent, BaseChatClient, ChatResponse, Message
+from agent_framework import Agent, BaseChatClient, ChatResponse, FunctionInvocationLayer, Message
 
 from commonplace.adapters.agent_framework import CommonplaceContextProvider, CommonplaceHistoryProvider
 
 
-class Scripted(BaseChatClient):
+class Scripted(FunctionInvocationLayer, BaseChatClient):
     """Says what it is told, and shows what it was asked."""
 
     def __init__(self, *answers: str) -> None:
