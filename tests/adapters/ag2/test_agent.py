@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from ag2 import Context, ImageInput, MemoryStream, tool
+from ag2.compact import CompactTrigger, TailWindowCompact
 from ag2.events import AggregationFailed, ModelRequest, TextInput, ToolCallEvent, ToolResultsEvent
 
 import commonplace
@@ -91,6 +92,21 @@ def test_what_one_agent_hears_another_knows_and_each_line_has_its_speaker(book: 
         await other.ask("Which web framework did we choose?")
         ((memory, _),) = other.config.shown()
         assert "FastAPI" in memory
+
+    asyncio.run(main())
+
+
+def test_a_stream_that_is_compacted_is_learned_whole_and_once(book: commonplace.Book) -> None:
+    async def main() -> None:
+        knowledge = learning(book)
+        knowledge.compact, knowledge.compact_trigger = TailWindowCompact(3), CompactTrigger(max_events=4)
+        assistant, stream = agent(knowledge=knowledge), MemoryStream()
+        for turn in ("one", "two", "yes", "yes", "five"):
+            await assistant.ask(turn, stream=stream)
+        assert len(list(await stream.history.get_events())) < 10
+        said = [content for name, _, content in lines(book, stream.id) if name == "user"]
+        assert said == ["one", "two", "yes", "yes", "five"]
+        assert len(lines(book, stream.id)) == 10
 
     asyncio.run(main())
 
