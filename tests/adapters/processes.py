@@ -29,12 +29,12 @@ def ran(process: subprocess.Popen[str]) -> str:
     return out
 
 
-def run_example(name: str, directory: Path) -> str:
-    """What an example prints, run as a reader runs it."""
+def run_example(name: str, book: Path) -> str:
+    """What an example prints, run as a reader runs it on a book."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     done = subprocess.run(
-        [sys.executable, "-W", "error", str(ROOT / "examples" / name), "team.db"],
-        cwd=directory, env=environment, capture_output=True, text=True, timeout=120, check=False,
+        [sys.executable, "-W", "error", str(ROOT / "examples" / name), book.name],
+        cwd=book.parent, env=environment, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout

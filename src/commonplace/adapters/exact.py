@@ -1,9 +1,10 @@
-"""JSON that comes back as it was given, also when it holds what no book takes: NULs and lone surrogates."""
+"""JSON that comes back as it was given, also when it holds what no book takes: NULs, lone surrogates, infinities."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from typing import Any
 
 from commonplace import checks
@@ -18,17 +19,16 @@ _LONGEST = 400
 
 def packed(value: Json) -> Json:
     """The value as a book takes it: itself, or its JSON text in ASCII if it holds what no book takes."""
-    if isinstance(value, dict) and set(value) == {_ESCAPED}:
-        return {_ESCAPED: json.dumps(value)}
-    text = json.dumps(value, ensure_ascii=False)
-    if "\\u0000" in text or not _is_unicode(text):
-        return {_ESCAPED: json.dumps(value)}
-    return value
+    try:
+        checks.json_text(value, "value", limit=sys.maxsize)
+    except InvalidInput:
+        return {_ESCAPED: _ascii(value)}
+    return {_ESCAPED: _ascii(value)} if _is_packed(value) else value
 
 
 def unpacked(value: Any) -> Any:
     """What was packed."""
-    return json.loads(value[_ESCAPED]) if isinstance(value, dict) and set(value) == {_ESCAPED} else value
+    return json.loads(value[_ESCAPED]) if _is_packed(value) else value
 
 
 def named(text: str) -> str:
@@ -41,9 +41,12 @@ def named(text: str) -> str:
     return f"~{hashlib.blake2b(text.encode('utf-8', 'surrogatepass'), digest_size=16).hexdigest()}"
 
 
-def _is_unicode(text: str) -> bool:
+def _is_packed(value: object) -> bool:
+    return isinstance(value, dict) and set(value) == {_ESCAPED}
+
+
+def _ascii(value: Json) -> str:
     try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+        return json.dumps(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInput(f"this cannot be kept, since it is no JSON: {error}") from error

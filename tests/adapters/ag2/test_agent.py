@@ -15,7 +15,7 @@ import commonplace
 from commonplace import Scope, Within
 from commonplace.adapters.ag2 import BookKnowledgeStore, LearnAggregate, RecallPolicy, memory_tools
 from tests.adapters.ag2.scripted import agent, learning
-from tests.adapters.processes import finish, ran, start
+from tests.adapters.processes import ROOT, finish, run_example
 
 FERRY = "The ferry to Procida leaves at noon"
 
@@ -204,35 +204,22 @@ def test_closing_twice_is_harmless_and_a_given_book_stays_open(book: commonplace
     asyncio.run(main())
 
 
-FIRST = """
-import asyncio, os, sys
-from tests.adapters.ag2.scripted import agent, learning
-
-async def main():
-    said = "We chose FastAPI over Flask as the web framework because of async support."
-    knowledge = learning(sys.argv[1])
-    await agent(knowledge=knowledge).ask(said)
-    book = await knowledge.aggregate.book()
-    while await book.jobs():
-        await asyncio.sleep(0.02)
-    print("learned", flush=True)
-    os._exit(0)  # a crash: nothing is closed
-
-asyncio.run(main())
-"""
-
-
-def test_another_process_recalls_what_the_first_heard(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_the_example_runs_without_a_model_and_what_it_learned_is_known_in_another_process(tmp_path: Path) -> None:
     path = tmp_path / "team.db"
-    assert ran(start(FIRST, path)) == "learned\n"
+    assert "newcomer: FastAPI, because of async support." in run_example("ag2_memory.py", path)
+    assert "For a real model change" in (ROOT / "examples" / "ag2_memory.py").read_text("utf-8")
 
     async def main() -> None:
-        assistant = agent(RecallPolicy(path), knowledge=learning(path))
+        policy, knowledge = RecallPolicy(path), learning(path)
+        assistant = agent(policy, knowledge=knowledge)
         await assistant.ask("Which web framework did we choose?")
         ((memory, _),) = assistant.config.shown()
         assert "FastAPI" in memory
+        for each in (policy, knowledge.store, knowledge.aggregate):
+            await each.close()
 
     asyncio.run(main())
     with commonplace.open(path) as book:
-        assert any(memory.kind == "decision" and "FastAPI" in memory.text for memory in book.list())
-        assert book.kv("ag2 test").keys("/log/"), "the event logs of both are in the book"
+        assert any(memory.kind == "decision" for memory in book.list())
+        assert len(book.kv("ag2 assistant").keys("/log/")) == 2, "its event log is in the book"

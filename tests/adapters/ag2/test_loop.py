@@ -14,7 +14,7 @@ from tests.adapters.ag2.scripted import agent, learning
 from tests.adapters.ag2.test_agent import call
 from tests.test_event_loop import Trespasses, Watched
 
-TURNS = 20
+TURNS = 12
 
 
 async def many(path: Path, embedder: Watched, trespasses: Trespasses) -> None:

@@ -14,7 +14,7 @@ import commonplace
 from commonplace import Scope, Within
 from commonplace.adapters.agent_framework import CommonplaceContextProvider, CommonplaceHistoryProvider, memory_tools
 from tests.adapters.agent_framework.scripted import agent, call
-from tests.adapters.processes import finish, ran, start
+from tests.adapters.processes import ROOT, finish, run_example
 
 FERRY = "The ferry to Procida leaves at noon"
 CHOICE = "We chose FastAPI over Flask as the web framework because of async support."
@@ -169,33 +169,20 @@ def test_tools_write_into_their_scope_and_forget_only_their_own(book: commonplac
     asyncio.run(main())
 
 
-FIRST = """
-import asyncio, os, sys
-from commonplace.adapters.agent_framework import CommonplaceContextProvider
-from tests.adapters.agent_framework.scripted import agent
-
-async def main():
-    memory = CommonplaceContextProvider(sys.argv[1])
-    await agent(memory).run(sys.argv[2])
-    book = await memory.book()
-    while await book.jobs():
-        await asyncio.sleep(0.02)
-    print("learned", flush=True)
-    os._exit(0)  # a crash: nothing is closed
-
-asyncio.run(main())
-"""
-
-
-def test_another_process_recalls_what_the_first_learned(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_the_example_runs_without_a_model_and_what_it_learned_is_known_in_another_process(tmp_path: Path) -> None:
     path = tmp_path / "team.db"
-    assert ran(start(FIRST, path, CHOICE)) == "learned\n"
+    assert "newcomer: FastAPI, because of async support." in run_example("agent_framework_memory.py", path)
+    assert "For a real model change" in (ROOT / "examples" / "agent_framework_memory.py").read_text("utf-8")
 
     async def main() -> None:
         memory = CommonplaceContextProvider(path)
-        assistant = agent(memory)
-        await assistant.run("Which web framework did we choose?")
-        assert "FastAPI" in assistant.client.texts()[0]
+        assistant = agent(CommonplaceHistoryProvider(path), memory)
+        session = assistant.create_session(session_id="monday")
+        await assistant.run("Which web framework did we choose?", session=session)
+        said, answer, recalled, _ = assistant.client.texts()
+        assert (said, answer) == (CHOICE, "I will keep that in mind."), "its session goes on"
+        assert "FastAPI" in recalled
         await memory.close()
         await memory.close()
         with pytest.raises(commonplace.StoreClosed):

@@ -53,7 +53,7 @@ CONTENTS = [
     Content.from_function_approval_request("a1", CALL),
     Content.from_function_approval_response(True, "a1", CALL),
     Content.from_oauth_consent_request("https://example.com/consent"),
-    Content.from_text("NUL \0 and half a pair \ud83d", additional_properties={"deep": {"er": [True, 1e300]}}),
+    Content.from_text("NUL \0 and half a pair \ud83d", additional_properties={"deep": {"er": [True, float("inf")]}}),
     Content.from_text('{"json": "not ours"}'),
 ]
 

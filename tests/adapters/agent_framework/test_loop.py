@@ -13,7 +13,7 @@ from commonplace.adapters.agent_framework import CommonplaceContextProvider, Com
 from tests.adapters.agent_framework.scripted import agent, call
 from tests.test_event_loop import Trespasses, Watched
 
-TURNS = 20
+TURNS = 12
 
 
 async def many(path: Path, embedder: Watched, trespasses: Trespasses) -> None:

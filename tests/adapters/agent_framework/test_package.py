@@ -1,12 +1,8 @@
-"""What a reader installs and runs."""
+"""What a reader is told who has not installed the package."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
-
-from tests.adapters.processes import ROOT, ran, run_example, start
+from tests.adapters.processes import ran, start
 
 MISSING = """
 from importlib import util
@@ -24,9 +20,3 @@ def test_what_to_install_is_said() -> None:
         "agent_framework commonplace.adapters.agent_framework needs the package agent_framework: "
         'pip install "commonplace-memory[agent-framework]"\n'
     )
-
-
-@pytest.mark.slow
-def test_the_example_runs_without_a_model(tmp_path: Path) -> None:
-    assert "newcomer: FastAPI, because of async support." in run_example("agent_framework_memory.py", tmp_path)
-    assert "For a real model change" in (ROOT / "examples" / "agent_framework_memory.py").read_text("utf-8")
