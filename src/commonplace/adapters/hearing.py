@@ -19,6 +19,8 @@ _MARK = "line"
 _MORE = 200
 """Lines beyond those told that are looked at: several agents may speak in one conversation."""
 _LONGEST_NAME = 100
+_LOCKS = 64
+"""Conversations that do not wait for each other, as a rule."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,14 +57,14 @@ class Listener:
         self._scope = scope
         self._tags = tuple(tags)
         self._origin = origin
-        self._one_at_a_time = threading.Lock()
+        self._one_at_a_time = [threading.Lock() for _ in range(_LOCKS)]
 
     def listen(self, book: Book, session: str, heard: Sequence[Heard]) -> None:
         """Learn from the lines that are new; when this returns they are on disk."""
         lines = [(each.new, each.line()) for each in heard if each.text.strip()]
         if not lines:
             return
-        with self._one_at_a_time:  # agents that share this may hear the same at once
+        with self._one_at_a_time[hash(session) % _LOCKS]:  # agents that share this may hear the same at once
             known = {each.metadata.get(_MARK) for each in book.transcript(session).tail(len(lines) + _MORE)}
             told = [line for new, line in lines if new or line["metadata"][_MARK] not in known]
             if told:

@@ -38,7 +38,7 @@ def words(request: ModelRequest) -> str:
         if isinstance(part, TextInput) and not is_memory(part):
             said.append(part.content)
         elif isinstance(part, DataInput):
-            said.append(part.data if isinstance(part.data, str) else json.dumps(part.data, default=str))
+            said.append(json.dumps(part.data, default=str, ensure_ascii=False, skipkeys=True))
     return "\n".join(said)
 
 
