@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -170,18 +171,19 @@ def test_two_processes_append_and_nothing_is_lost(tmp_path: Path) -> None:
         done: asyncio.Queue[str] = asyncio.Queue()
         await store.write("/begun", "yes")
         subscription = await store.on_change("/done", done.put)
-        processes = [start(APPEND, path, name) for name in ("one", "two")]
-        for process in processes:
-            assert process.stdout is not None
-            assert process.stdin is not None
-            assert await asyncio.to_thread(process.stdout.readline) == "ready\n"
-            process.stdin.write("go\n")
-            process.stdin.flush()
-        heard = {await asyncio.wait_for(done.get(), 60), await asyncio.wait_for(done.get(), 60)}
-        assert heard == {"/done/one", "/done/two"}, "a change of another process is heard here"
-        await subscription.close()
-        for process in processes:
-            await asyncio.to_thread(ran, process)
+        with ExitStack() as stack:
+            processes = [stack.enter_context(start(APPEND, path, name)) for name in ("one", "two")]
+            for process in processes:
+                assert process.stdout is not None
+                assert process.stdin is not None
+                assert await asyncio.to_thread(process.stdout.readline) == "ready\n"
+                process.stdin.write("go\n")
+                process.stdin.flush()
+            heard = {await asyncio.wait_for(done.get(), 60), await asyncio.wait_for(done.get(), 60)}
+            assert heard == {"/done/one", "/done/two"}, "a change of another process is heard here"
+            await subscription.close()
+            for process in processes:
+                await asyncio.to_thread(ran, process)
         lines = (await store.read("/log") or "").splitlines()
         for name in ("one", "two"):
             assert [line for line in lines if line.startswith(name)] == [f"{name} {each:03} é" for each in range(60)]

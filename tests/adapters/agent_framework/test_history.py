@@ -190,16 +190,16 @@ asyncio.run(main(*sys.argv[1:]))
 def test_two_processes_write_one_session_and_nothing_is_lost(tmp_path: Path) -> None:
     path = tmp_path / "team.db"
     commonplace.open(path).close()
-    processes = [start(WRITE, path, name) for name in ("one", "two")]
-    for process in processes:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-    for process in processes:
-        assert process.stdin is not None
-        process.stdin.write("go\n")
-        process.stdin.flush()
-    for process in processes:
-        ran(process)
+    with start(WRITE, path, "one") as one, start(WRITE, path, "two") as two:
+        for process in (one, two):
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+        for process in (one, two):
+            assert process.stdin is not None
+            process.stdin.write("go\n")
+            process.stdin.flush()
+        for process in (one, two):
+            ran(process)
     read = [message.text for message in asyncio.run(CommonplaceHistoryProvider(path).get_messages("s"))]
     for name in ("one", "two"):
         assert [text for text in read if text.startswith(name)] == [f"{name} {number}" for number in range(20)]
