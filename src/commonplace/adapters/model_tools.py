@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, ParamSpec
 
 from commonplace.book import Book
-from commonplace.errors import InvalidInput
+from commonplace.errors import InvalidInput, NotFound
 from commonplace.values import NOBODY, Scope, Within
+
+P = ParamSpec("P")
 
 Noted = Literal["note", "fact", "preference", "decision", "pattern", "failure", "insight"]
 
@@ -58,3 +60,11 @@ class ModelTools:
             )
         book.forget(id)
         return f"Forgot {id}."
+
+
+def told(tool: Callable[P, str], *args: P.args, **kwargs: P.kwargs) -> str:
+    """What a tool answers, or why it refuses: for frameworks that would show a model a stack trace, or nothing."""
+    try:
+        return tool(*args, **kwargs)
+    except (InvalidInput, NotFound) as error:
+        return f"Refused: {error}"

@@ -1,13 +1,20 @@
-"""A book for each test."""
+"""A book for each test; AutoGen's own memories beside it, which need packages that make installs apart."""
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import commonplace
+from tests.dialects.serving import CLIENTS
+
+os.environ["MEM0_TELEMETRY"] = os.environ["ANONYMIZED_TELEMETRY"] = "False"
+# At the end: what the development environment has, it has.
+sys.path.append(str(CLIENTS / "autogen-memories"))
 
 
 @pytest.fixture

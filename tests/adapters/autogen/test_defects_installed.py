@@ -1,7 +1,6 @@
-"""Defects 9 to 11 and 13 on AutoGen's own classes, where the packages that they need are installed.
+"""Defects 9 to 11 and 13 on AutoGen's own classes for Chroma, Redis and Mem0. What ours does is in test_defects.py.
 
-`pip install "autogen-ext[chromadb,redisvl,mem0]==0.7.5"`; the development environment leaves these heavy packages out,
-and then these tests are skipped. What ours does instead is in test_defects.py. No service is needed.
+The packages that they need are those of requirements/clients/autogen-memories.txt; no service is called.
 """
 
 from __future__ import annotations
@@ -52,7 +51,6 @@ class Embedding:
 
 
 def chroma(path: Path) -> Any:
-    pytest.importorskip("chromadb")
     upstream = importlib.import_module("autogen_ext.memory.chromadb")
     embedding = upstream.CustomEmbeddingFunctionConfig(function=Embedding, params={})
     return upstream.ChromaDBVectorMemory(
@@ -98,7 +96,6 @@ def test_13_chroma_embeds_on_the_loops_thread(tmp_path: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore")
 def test_10_redis_names_a_module_that_is_not_there() -> None:
-    pytest.importorskip("redisvl")
     upstream = importlib.import_module("autogen_ext.memory.redis").RedisMemory
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module(upstream.component_provider_override.rpartition(".")[0])
@@ -108,7 +105,6 @@ def test_10_redis_names_a_module_that_is_not_there() -> None:
 
 @pytest.mark.filterwarnings("ignore")
 def test_11_mem0_cannot_take_a_token() -> None:
-    pytest.importorskip("mem0")
     upstream = importlib.import_module("autogen_ext.memory.mem0").Mem0Memory
     memory = object.__new__(upstream)  # its constructor asks a service
     with pytest.raises(AttributeError, match="cancelled"):

@@ -61,7 +61,7 @@ class CanvasMemory(Memory, Component[CanvasMemoryConfig]):
         """Show the files as they read now, in place of how they read before."""
         files = await self._door.run(self.canvas.read_all)
         shown = snapshot(files) if files else ""
-        await injecting.replace(model_context, self.source, shown)
+        injecting.show(model_context, self.source, shown, await injecting.messages_of(model_context))
         results = [MemoryContent(content=shown, mime_type=MemoryMimeType.TEXT)] if shown else []
         return UpdateContextResult(memories=MemoryQueryResult(results=results))
 

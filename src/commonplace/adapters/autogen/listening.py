@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 from autogen_core.model_context import ChatCompletionContext
 from autogen_core.models import AssistantMessage, LLMMessage, UserMessage
 
-from commonplace.adapters.autogen.injecting import is_injected, words
+from commonplace.adapters.autogen.injecting import words
 from commonplace.adapters.autogen.options import Options
 from commonplace.adapters.door import Door
 from commonplace.adapters.words import readable
@@ -61,9 +61,9 @@ class Listener:
 
 
 def _is_spoken(message: LLMMessage) -> bool:
-    """Whether it is something that somebody said: no memory, no tool call or result, no picture alone."""
+    """Whether it is something that somebody said: no tool call or result, no picture alone."""
     if isinstance(message, UserMessage):
-        return not is_injected(message) and bool(words(message).strip())
+        return bool(words(message).strip())
     return isinstance(message, AssistantMessage) and isinstance(message.content, str) and bool(message.content.strip())
 
 

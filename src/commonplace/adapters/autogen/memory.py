@@ -83,7 +83,7 @@ class CommonplaceMemory(Switching, Memory, Component[CommonplaceMemoryConfig]):
         messages = await injecting.messages_of(model_context)
         options = self._options if self._listener is None else self._listener.elsewhere(self._options)
         found = await recall(self._door, injecting.question(messages), options)
-        await injecting.replace(model_context, self.source, found.text)
+        injecting.show(model_context, self.source, found.text, messages)
         if self._listener is not None:
             await self._listener.listen(model_context, messages)
         results = [*map(contents.shown, found.hits), *(contents.shown(hit, avoid=True) for hit in found.avoid)]

@@ -8,6 +8,7 @@ from typing import Any
 from autogen_agentchat.base import TaskResult, Team
 from autogen_agentchat.messages import BaseAgentEvent, BaseChatMessage, ModelClientStreamingChunkEvent, TextMessage
 from autogen_core import CancellationToken
+from pydantic_core import to_jsonable_python
 
 from commonplace.adapters.autogen import team_state
 from commonplace.adapters.autogen.team_journal import NAMESPACE, Journal
@@ -101,7 +102,7 @@ class PersistentTeam:
         self._version = 0 if entry is None else entry.version
 
     async def _save(self, version: int) -> None:
-        state = team_state.without_memory(await self.team.save_state())
+        state = to_jsonable_python(await self.team.save_state())
         self._said_since = []
         self._version = await self._write(await self._journal.last(), state, version)
 

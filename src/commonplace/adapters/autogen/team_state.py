@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autogen_agentchat.messages import BaseChatMessage
-from pydantic_core import to_jsonable_python
 
-from commonplace.adapters.autogen.injecting import MARK
 from commonplace.values import Json
 
 
@@ -28,11 +26,6 @@ class Saved:
         return cls(after=after if isinstance(after, int) else 0, state=state if isinstance(state, dict) else None)
 
 
-def without_memory(state: Any) -> Any:
-    """A state for JSON, without the memory that was before the models: it is recalled afresh, or was forgotten."""
-    return _without_memory(to_jsonable_python(state))
-
-
 def advanced(state: Mapping[str, Any], said: Sequence[BaseChatMessage]) -> Mapping[str, Any]:
     """A state with the turns counted that were taken since, so that it is the next one's turn."""
     agents = state.get("agent_states", {})
@@ -49,15 +42,3 @@ def _counted(state: Mapping[str, Any], spoke: Sequence[str], agents: int) -> Map
     if "ready" in state:  # a graph: who has spoken does not begin again
         counted["ready"] = [name for name in state["ready"] if name not in spoke]
     return counted
-
-
-def _without_memory(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _without_memory(each) for name, each in value.items()}
-    if isinstance(value, list):
-        return [_without_memory(each) for each in value if not _is_memory(each)]
-    return value
-
-
-def _is_memory(value: Any) -> bool:
-    return isinstance(value, dict) and value.get("type") == "UserMessage" and str(value.get("source")).startswith(MARK)
