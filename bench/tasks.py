@@ -5,8 +5,8 @@
 Each line of the data is a family: memos that belong together, distractors, and queries with the ids that help. Every
 query is asked of two banks: its family's own, and one that holds all families. Printed are precision, recall and F1
 over all memos of all queries, and how often nothing came back where nothing helps. Beside it in the same process: the
-memos that a model would be asked about, what `Book.recall` finds as it is, the nearest one, two or three by the shipped embedder's cosine, and, where autogen-ext and
-chromadb are installed, AutoGen's bank with the same embedder and no model.
+memos that a model would be asked about, what `Book.recall` finds as it is, the nearest one, two or three by the shipped
+embedder's cosine, and, where autogen-ext and chromadb are installed, AutoGen's bank with that embedder and no model.
 """
 
 from __future__ import annotations

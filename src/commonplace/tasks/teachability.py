@@ -52,12 +52,10 @@ class Teachability(Memory):
         """Put the memos that bear on the user's last words above them, then keep what these words teach."""
         messages = await injecting.messages_of(model_context)
         said = injecting.question(messages)
-        if not said.strip():
-            return UpdateContextResult(memories=MemoryQueryResult(results=[]))
-        memos = await self._controller.retrieve_relevant_memos(said)
-        await injecting.replace(model_context, self.source, memo.section(memos))
+        memos = await self._controller.retrieve_relevant_memos(said) if said.strip() else []
+        injecting.show(model_context, self.source, memo.section(memos), messages)
         # In a team an agent may speak twice after the same words: they teach nothing new.
-        if said != self._considered:
+        if said.strip() and said != self._considered:
             await self._controller.consider_memo_storage(said, origin=_origin(messages))
             self._considered = said
         return UpdateContextResult(memories=MemoryQueryResult(results=[*map(_content, memos)]))
