@@ -26,9 +26,7 @@ _ADVISES = re.compile(
     r"|^(?:try|consider|avoid|don't forget|do not forget)\b|\b(?:is|are) (?:always|never) ",
     re.IGNORECASE,
 )
-_ASKS = re.compile(
-    r"\?\s*$|^(?:what|which|who|where|when|why|how|can you|could you|would you|please (?:write|find|give))\b"
-)
+_ASKS = re.compile(r"^(?:(?:can|could|would|will) you|please (?:write|find|give|make|show|tell))\b", re.IGNORECASE)
 
 
 def advice(text: str) -> str | None:
@@ -46,7 +44,7 @@ def advice(text: str) -> str | None:
 
 def _helps(sentence: str) -> bool:
     stripped = sentence.strip()
-    if stripped.endswith("?") or _ASKS.search(stripped.lower()):
+    if stripped.endswith("?") or _ASKS.search(stripped):
         return False
     return bool(_LABEL.match(stripped) or _ADVISES.search(stripped))
 

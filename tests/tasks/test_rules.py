@@ -1,0 +1,99 @@
+"""What needs no model: advice, grades, general terms, topics; and a model that fails hands over to them."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commonplace.tasks import MemoryController, answers, generalising
+from commonplace.tasks.advice import advice
+from tests.tasks.scripted import Answering
+
+ADVICE = {
+    "My favorite color is blue.": "The user's favorite color is blue.",
+    "Hint: the answer must be a prime number.": "The answer must be a prime number.",
+    "You should sort the list before you search it.": "You should sort the list before you search it.",
+    "When two people accuse each other, check both claims. Who took the vase?": (
+        "When two people accuse each other, check both claims."
+    ),
+    "Instead of adding, multiply the factors.": "Instead of adding, multiply the factors.",
+    "What colors do I like most?": None,
+    "Write a poem about cats.": None,
+    "Thanks, that was great!": None,
+    "Forget that I like blue.": None,
+    "": None,
+}
+GRADES = {
+    ("42", "42"): True,
+    ("After some thought: the answer is **42**.", "42"): True,
+    ("It took 42 steps to see it.\nFinal answer: 17", "42"): False,
+    ("Answer: 1,000 euros", "1000 euros"): True,
+    ("There are twelve of them", "12"): True,
+    ("The answer is not 42.", "42"): False,
+    ("x = 3\n\\boxed{3.0}", "3"): True,
+    ("It is 142", "42"): False,
+    ("PARIS, France!", "Paris, France"): True,
+    ("", "42"): False,
+}
+
+
+@pytest.mark.parametrize("text", ADVICE)
+def test_advice_is_what_helps_later(text: str) -> None:
+    assert advice(text) == ADVICE[text]
+
+
+@pytest.mark.parametrize(("response", "expected"), GRADES)
+def test_an_answer_is_compared_in_a_plain_form(response: str, expected: str) -> None:
+    assert answers.grade(response, expected)[0] is GRADES[response, expected]
+
+
+def test_a_task_in_general_terms_has_no_names_and_numbers() -> None:
+    task = 'Please help me to translate "good night" for 12 guests of Anna Berg.'
+    assert generalising.general(task) == "translate some text for some number guests of somebody ."
+    assert generalising.topics("What is the best way to peel ripe mangoes quickly?") == (
+        "best way", "peel ripe mangoes quickly",
+    )  # fmt: skip
+
+
+class Away(Answering):
+    """A model that cannot be reached."""
+
+    async def create(self, *args: Any, **options: Any) -> Any:
+        self.asked.append("away")
+        raise ConnectionError("no route to host")
+
+
+def test_a_model_that_is_away_is_left_alone_and_the_rules_answer(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def turns() -> None:
+        client = Away()
+        controller = MemoryController(client=client, book=tmp_path / "team.db")
+        assert (
+            await controller.consider_memo_storage("My favorite color is blue.") == ADVICE["My favorite color is blue."]
+        )
+        (memo,) = await controller.retrieve_relevant_memos("Which color is my favorite?")
+        assert memo.insight == ADVICE["My favorite color is blue."]
+        assert client.asked == ["away"]
+        await controller.close()
+
+    asyncio.run(turns())
+    assert "no answer from the model (ConnectionError)" in caplog.text
+
+
+def test_a_model_that_says_that_nothing_helps_is_believed(tmp_path: Path) -> None:
+    async def turns() -> None:
+        client = Answering(lambda step, asked: {"useful": []} if step == "useful" else {"advice": None})
+        controller = MemoryController(client=client, book=tmp_path / "team.db")
+        await controller.add_memo("Blue is my favorite color", "Which color is my favorite?")
+        assert await controller.retrieve_relevant_memos("Which color is my favorite?") == []
+        assert await controller.consider_memo_storage("My favorite color is red.") is None
+        trusting = MemoryController(client=client, config={"validate_memos": False}, book=tmp_path / "team.db")
+        assert len(await trusting.retrieve_relevant_memos("Which color is my favorite?")) == 1
+        for each in (controller, trusting):
+            await each.close()
+
+    asyncio.run(turns())
