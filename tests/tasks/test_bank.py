@@ -50,6 +50,15 @@ def test_the_same_memo_is_kept_once(book: commonplace.Book) -> None:
     assert "4711" not in memo.insight  # secrets are taken out of memos as of every memory
 
 
+def test_a_memo_is_found_by_its_topics_and_quoted_without_them(book: commonplace.Book) -> None:
+    bank = MemoryBank(book=book)
+    bank.add_memo("Start with the smallest", ["bicycle chain maintenance"], "Put the cassette together")
+    bank.add_memo("Halibut is my favorite", ["food that somebody likes"], "What's my favorite food?")
+    (found,) = bank.get_relevant_memos(["bicycle chain maintenance"])
+    assert found.insight == "Start with the smallest"
+    assert found.line.endswith('"Start with the smallest (Task: Put the cassette together)"')
+
+
 def test_every_reader_of_the_book_finds_a_memo(book: commonplace.Book) -> None:
     MemoryBank(book=book).add_task_with_solution("Sum the odd numbers below 10", "1 + 3 + 5 + 7 + 9 = 25")
     answer = book.recall("How do I sum odd numbers?")

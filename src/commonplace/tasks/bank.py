@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from types import EllipsisType
-from typing import Any
 
 from commonplace import checks
 from commonplace.adapters.door import Door, Where
 from commonplace.adapters.words import readable, shortened
 from commonplace.book import Book
-from commonplace.errors import Conflict, InvalidInput, NotFound
-from commonplace.tasks import choosing, memo
+from commonplace.errors import InvalidInput
+from commonplace.tasks import choosing, stored
 from commonplace.tasks.config import BankSettings, MemoryBankConfig, settings
 from commonplace.tasks.logs import Pages, Silent, page
-from commonplace.tasks.memo import Memo
+from commonplace.tasks.memo import Memo, demonstration
 from commonplace.tasks.place import place
-from commonplace.values import NOBODY, Memory, Origin, Scope, Within
+from commonplace.tasks.shelf import Shelf
+from commonplace.values import NOBODY, Origin, Scope
 
 
 class MemoryBank:
@@ -43,6 +42,7 @@ class MemoryBank:
         self.logger: Pages = logger or Silent()
         self.scope = checks.scope(scope)
         self.door = Door(place(self.settings.path, book), self.settings.space)
+        self._shelf = Shelf(door=self.door, bank=self.settings.name, scope=self.scope)
         if reset:
             self.reset()
 
@@ -61,14 +61,12 @@ class MemoryBank:
         origin: Origin = "user",
     ) -> Memo:
         """Add an insight, with the task that it helps with and its topics; the very same one is kept once."""
-        if not insight_str.strip():
-            raise InvalidInput("the insight is empty: there is nothing to note")
-        new = Memo(task=task_str or None, insight=insight_str, topics=tuple(topics), general=general)
-        return memo.read(self._remember(new, origin))
+        new = Memo(task=task_str or None, insight=_said(insight_str), topics=tuple(topics), general=general)
+        return stored.read(self._shelf.put(new, origin))
 
     def add_task_with_solution(self, task: str, solution: str, topics: Sequence[str] = ()) -> Memo:
         """Add a task and its solution as one insight, for tasks like it."""
-        return self.add_memo(memo.demonstration(task, solution), topics, task)
+        return self.add_memo(demonstration(task, solution), topics, task)
 
     def get_relevant_memos(self, topics: Sequence[str] | str, *, generous: bool = False) -> list[Memo]:
         """The memos that bear on a task or on any of several topics, the best first; none if none does.
@@ -78,10 +76,11 @@ class MemoryBank:
         found: dict[str, Memo] = {}
         for topic in [topics] if isinstance(topics, str) else topics:
             asked = shortened(readable(topic)).strip()
-            for each in self._candidates(asked, generous) if asked else ():
-                if each.id not in found or (each.relevance or 0) > (found[each.id].relevance or 0):
+            hits = self._shelf.near(asked, self.settings.n_results) if asked else ()
+            for each in choosing.choose(asked, hits, threshold=self.settings.threshold, generous=generous):
+                if each.id not in found or _likely(each) > _likely(found[each.id]):
                     found[each.id] = each
-        best = sorted(found.values(), key=lambda each: -(each.relevance or 0))
+        best = sorted(found.values(), key=_likely, reverse=True)
         with page(self.logger, "get_relevant_memos"):
             for each in best:
                 self.logger.info(f"{each.relevance:.3f}  {each.insight}")
@@ -89,82 +88,50 @@ class MemoryBank:
 
     def contains_memos(self) -> bool:
         """Whether the bank holds any memo."""
-        return bool(self.book.list(**self._seen, limit=1).memories)
+        return self._shelf.holds_any()
 
     def list_memos(self) -> list[Memo]:
         """All memos of the bank, newest first."""
-        return [memo.read(each) for each in self._pages()]
+        return [stored.read(each) for each in self._shelf.everything()]
 
     def get_memo(self, id: str) -> Memo:
         """One memo; NotFound if the bank has none of this id."""
-        return memo.read(self._memory(id))
+        return stored.read(self._shelf.get(id))
 
-    def update_memo(self, id: str, insight: str | None = None, task: str | EllipsisType | None = ...) -> Memo:
+    def update_memo(
+        self,
+        id: str,
+        insight: str | None = None,
+        task: str | EllipsisType | None = ...,
+        *,
+        topics: Sequence[str] = (),
+        general: str | None = None,
+    ) -> Memo:
         """Change a memo's insight, its task, or both; what it said before stays in the book's history."""
-        before = self._own(id)
-        changed = replace(memo.read(before), topics=(), general=None)
-        changed = changed if insight is None else replace(changed, insight=insight)
-        changed = changed if isinstance(task, EllipsisType) else replace(changed, task=task)
-        draft = memo.draft(changed, self.settings.name, self.scope)
-        after = self.book.revise(
-            id, draft.content, text=draft.text or "", metadata=draft.metadata, if_version=before.version
+        before = self._shelf.own(id)
+        known = stored.read(before)
+        changed = Memo(
+            task=known.task if isinstance(task, EllipsisType) else task,
+            insight=known.insight if insight is None else _said(insight),
+            topics=tuple(topics),
+            general=general,
         )
-        return memo.read(after)
+        return stored.read(self._shelf.change(before, changed))
 
     def delete_memo(self, id: str) -> None:
         """Remove a memo with all its versions."""
-        self.book.forget(self._own(id).id)
+        self.book.forget(self._shelf.own(id).id)
 
     def reset(self) -> None:
         """Forget this bank's own memos; nothing else in the book is touched."""
-        parts = {"user": self.scope.user, "agent": self.scope.agent, "session": self.scope.session}
-        exactly = {name: {"$exists": False} if value is None else value for name, value in parts.items()}
-        self.book.forget(filter=exactly, kinds=[memo.KIND], tags=[memo.tag(self.settings.name)])
+        self._shelf.clear()
 
-    @property
-    def _seen(self) -> dict[str, Any]:
-        users, agents, sessions = (
-            () if part is None else (part,) for part in (self.scope.user, self.scope.agent, self.scope.session)
-        )
-        within = Within(users=users, agents=agents, sessions=sessions)
-        return {"kinds": [memo.KIND], "tags": [memo.tag(self.settings.name)], "within": within}
 
-    def _candidates(self, asked: str, generous: bool) -> list[Memo]:
-        answer = self.book.recall(asked, k=self.settings.n_results, threshold=0, max_tokens=None, **self._seen)
-        return choosing.choose(asked, answer.hits, threshold=self.settings.threshold, generous=generous)
+def _said(insight: str) -> str:
+    if not insight.strip():
+        raise InvalidInput("the insight is empty: there is nothing to note")
+    return insight
 
-    def _remember(self, new: Memo, origin: Origin) -> Memory:
-        draft = replace(memo.draft(new, self.settings.name, self.scope), origin=origin)
-        try:
-            return self.book.remember(draft)
-        except Conflict:
-            known = self.book.get(str(draft.id))
-            # Not compared with the draft: the book may have taken a secret out of what it was given.
-            if known.version == 1 or self.book.get(known.id, version=1).text == known.text:
-                return known
-        # It was changed since: what it said at first is news again.
-        return self.book.remember(replace(draft, id=None))
 
-    def _pages(self) -> Iterator[Memory]:
-        cursor: str | None = None
-        while True:
-            found = self.book.list(**self._seen, limit=1_000, cursor=cursor)
-            yield from found
-            if (cursor := found.cursor) is None:
-                return
-
-    def _memory(self, id: str) -> Memory:
-        found = self.book.get(id)
-        if found.kind != memo.KIND or memo.tag(self.settings.name) not in found.tags or not self._sees(found.scope):
-            raise NotFound(f"no memo with id {id!r} in bank {self.settings.name!r}")
-        return found
-
-    def _sees(self, scope: Scope) -> bool:
-        parts = ((scope.user, self.scope.user), (scope.agent, self.scope.agent), (scope.session, self.scope.session))
-        return all(theirs in (None, ours) for theirs, ours in parts)
-
-    def _own(self, id: str) -> Memory:
-        found = self._memory(id)
-        if found.scope != self.scope:
-            raise InvalidInput(f"memo {id} is everybody's: change it from a bank without a scope of its own")
-        return found
+def _likely(memo: Memo) -> float:
+    return memo.relevance or 0.0

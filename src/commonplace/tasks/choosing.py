@@ -17,7 +17,7 @@ from commonplace.embed import load
 from commonplace.embed.base import Vectors, WordMatcher
 from commonplace.recall import question
 from commonplace.recall.types import Floats
-from commonplace.tasks import memo
+from commonplace.tasks import stored
 from commonplace.tasks.memo import Memo
 from commonplace.values import Hit
 
@@ -59,7 +59,7 @@ def choose(task: str, hits: Sequence[Hit], *, threshold: float | None = None, ge
     least = min(least, GENEROUS) if generous else max(least, SHARE * float(likely.max()))
     sure = np.array([hit.parts.relevance for hit in hits]) >= SURE
     order = np.argsort(-likely, kind="stable").tolist()
-    return [memo.read(hits[at].memory, float(likely[at])) for at in order if likely[at] >= least or sure[at]]
+    return [stored.read(hits[at].memory, float(likely[at])) for at in order if likely[at] >= least or sure[at]]
 
 
 def _probabilities(task: str, hits: Sequence[Hit]) -> Floats:

@@ -6,6 +6,8 @@ import re
 
 from commonplace.recall.lexicon import ASKING, EMPTY
 
+STANDING_IN = ("somebody", "number", "text")
+"""Words that stand for what was left out, and say nothing."""
 _MOST_TOPICS = 12
 _LONGEST_TOPIC = 4
 _CHARACTERS = 4_000

@@ -13,7 +13,7 @@ from commonplace.tasks.bank import MemoryBank
 from commonplace.tasks.config import ControllerSettings
 from commonplace.tasks.logs import Pages, page
 from commonplace.tasks.memo import Memo
-from commonplace.tasks.steps import Steps
+from commonplace.tasks.steps import Index, Steps
 from commonplace.values import Origin
 
 P = ParamSpec("P")
@@ -37,12 +37,7 @@ class Keeping:
         """
         with page(self.logger, "add_memo"):
             self.logger.info(f"task: {task}\ninsight: {insight}")
-            index = await self.steps.index(
-                insight if index_on_both or task is None else "",
-                task,
-                general=self.settings.generalize_task and task is not None,
-                topics=self.settings.generate_topics,
-            )
+            index = await self._index(insight if index_on_both or task is None else "", task)
             return await self._write(insight, task, index.topics, index.general, origin)
 
     async def add_task_solution_pair_to_memory(self, task: str, solution: str) -> Memo:
@@ -60,7 +55,11 @@ class Keeping:
 
     async def update_memo(self, id: str, insight: str | None = None, task: str | EllipsisType | None = ...) -> Memo:
         """Change a memo's insight, its task, or both; what it said before stays in the book's history."""
-        return await self._run(self.memory_bank.update_memo, id, insight, task)
+        known = await self.get_memo(id)
+        said = known.insight if insight is None else insight
+        index = await self._index(said, known.task if isinstance(task, EllipsisType) else task)
+        update = partial(self.memory_bank.update_memo, topics=index.topics, general=index.general)
+        return await self._run(update, id, insight, task)
 
     async def delete_memo(self, id: str) -> None:
         """Remove a memo with all its versions."""
@@ -77,6 +76,10 @@ class Keeping:
     async def close(self) -> None:
         """Release the book if it was not given; what it holds stays."""
         await self.memory_bank.door.close()
+
+    async def _index(self, insight: str, task: str | None) -> Index:
+        general = self.settings.generalize_task and task is not None
+        return await self.steps.index(insight, task, general=general, topics=self.settings.generate_topics)
 
     async def _keep(self, insight: str, task: str | None, *, origin: Origin) -> Memo:
         """Keep an insight whose task, if any, is in general terms already: no question to the model is needed."""
