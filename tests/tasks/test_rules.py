@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from commonplace import ReplayMismatch
 from commonplace.tasks import MemoryController, answers, generalising
 from commonplace.tasks.advice import advice
+from commonplace.tasks.utils import ChatCompletionClientRecorder
 from tests.tasks.scripted import Answering
 
 ADVICE = {
@@ -82,6 +84,22 @@ def test_a_model_that_is_away_is_left_alone_and_the_rules_answer(
 
     asyncio.run(turns())
     assert "no answer from the model (ConnectionError)" in caplog.text
+
+
+def test_a_replay_that_does_not_match_is_not_taken_for_a_model_that_is_away(tmp_path: Path) -> None:
+    async def session(mode: Any, told: str) -> None:
+        client = ChatCompletionClientRecorder(
+            Answering(lambda *_: {"advice": None}), mode, str(tmp_path / "session.json")
+        )
+        controller = MemoryController(client=client, book=tmp_path / "team.db")
+        assert await controller.consider_memo_storage(told) is None
+        await controller.close()
+        client.finalize()
+
+    asyncio.run(session("record", "Good morning"))
+    asyncio.run(session("replay", "Good morning"))
+    with pytest.raises(ReplayMismatch):
+        asyncio.run(session("replay", "Good evening"))
 
 
 def test_a_model_that_says_that_nothing_helps_is_believed(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from commonplace.adapters.words import readable
-from commonplace.errors import InvalidInput
+from commonplace.errors import CommonplaceError, InvalidInput
 from commonplace.learn.chat import Chat, NoReply, Turn, chat
 from commonplace.learn.model_answer import Unreadable, json_in
 from commonplace.tasks.logs import Pages
@@ -57,6 +57,8 @@ class Model:
             return _object(answer)
         except Unreadable as error:
             self._say(f"{summary}: the model's answer cannot be used ({error}); the rules answer instead")
+        except CommonplaceError:  # a replay that does not match, or wrong use: nothing that a rule could make good
+            raise
         except Exception as error:  # noqa: BLE001 - clients raise whatever their service's package does
             self._asleep_until = time.monotonic() + _REST
             kind = error.kind if isinstance(error, NoReply) else type(error).__name__
