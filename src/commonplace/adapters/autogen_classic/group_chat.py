@@ -1,0 +1,116 @@
+"""GroupChat with a memory, and PersistentGroupChat, which always has one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import autogen
+
+from commonplace.adapters.autogen_classic.group_memory import GROUP, GroupChatMemory, MemoryBase
+from commonplace.adapters.autogen_classic.notes import Notes
+from commonplace.adapters.autogen_classic.persistent import Persistent
+from commonplace.adapters.autogen_classic.voices import Kept
+from commonplace.adapters.door import Where
+
+
+class GroupChat(autogen.GroupChat):  # type: ignore[misc]  # AutoGen is not installed where types are checked
+    """AutoGen's GroupChat with a `memory`: every message is kept there, and a chat begins where the last one ended.
+
+    The last `recent` messages stand before the agents when somebody first speaks. An agent that is persistent itself
+    brings its own.
+    """
+
+    def __init__(
+        self,
+        agents: Sequence[Any],
+        messages: list[dict[str, Any]] | None = None,
+        *rest: Any,
+        memory: MemoryBase | None = None,
+        recent: int = 200,
+        **options: Any,
+    ) -> None:
+        self.memory = memory
+        self._earlier = [] if messages else _earlier(memory, recent)
+        self._begun = False
+        super().__init__(agents, messages or [Kept(each) for each in self._earlier], *rest, **options)
+
+    def append(self, message: dict[str, Any], speaker: Any = None) -> None:
+        """Add a message to the chat and to its memory; without a speaker it is said by the one it names."""
+        if speaker is None:
+            message.setdefault("role", "user")
+            name = message.get("name") or "user"
+            speaker = self.agent_by_name(name) or SimpleNamespace(name=name)
+        if not self._begun:
+            self._begin(message, speaker)
+        super().append(message, speaker)
+        if self.memory is not None and not isinstance(message, Kept):
+            self.memory.add(dict(message))
+
+    def reset(self) -> None:
+        """Clear the messages; the memory keeps them, and what was said before this process began stays until then."""
+        super().reset()
+        if not self._begun:
+            self.messages.extend(Kept(each) for each in self._earlier)
+
+    def _begin(self, message: dict[str, Any], speaker: Any) -> None:
+        self._begun = True
+        if isinstance(message, Kept):
+            self.messages.clear()  # the manager's `resume` tells all of it again
+            return
+        manager = next((each for each in getattr(speaker, "chat_messages", ()) if _manages(each, self)), None)
+        if manager is not None:
+            for agent in self.agents:
+                if hasattr(agent, "chat_messages") and not isinstance(agent, Persistent):
+                    agent.chat_messages[manager][:0] = [_heard(each, agent) for each in self._earlier]
+
+
+class PersistentGroupChat(GroupChat):
+    """A group chat that goes on after a restart; by default all of one book are the same chat.
+
+    `memory` is a GroupChatMemory or any MemoryBase, or the name of a session.
+    """
+
+    def __init__(
+        self,
+        agents: Sequence[Any],
+        messages: list[dict[str, Any]] | None = None,
+        *rest: Any,
+        memory: MemoryBase | str = GROUP,
+        book: Where | None = None,
+        space: str | None = None,
+        **options: Any,
+    ) -> None:
+        kept = GroupChatMemory(memory, book, space=space) if isinstance(memory, str) else memory
+        super().__init__(agents, messages, *rest, memory=kept, **options)
+        if isinstance(kept, GroupChatMemory):
+            self.group_memory = Notes(
+                kept.book.kv(kept.session),
+                {"messages": lambda: kept.messages, "speaker_history": lambda: self.speaker_history},
+            )
+
+    @property
+    def speaker_history(self) -> list[str]:
+        """Who spoke, oldest first, in all processes."""
+        told = self.messages if self.memory is None else self.memory.get()
+        return [str(message["name"]) for message in told if message.get("name")]
+
+
+def _earlier(memory: MemoryBase | None, recent: int) -> list[Kept]:
+    if memory is None:
+        return []
+    told = memory.recent(recent) if isinstance(memory, GroupChatMemory) else list(memory.get())[-recent:]
+    return [Kept(each) for each in told]
+
+
+def _manages(each: object, chat: GroupChat) -> bool:
+    return isinstance(each, autogen.GroupChatManager) and each.groupchat is chat
+
+
+def _heard(message: Kept, agent: Any) -> Kept:
+    """A message of the chat as it stands in the history of one of its agents."""
+    if message.get("role") in ("tool", "function"):
+        return Kept(message)
+    own = message.get("name") == agent.name or message.get("tool_calls") or message.get("function_call")
+    return Kept({**message, "role": "assistant" if own else "user"})
