@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import SimpleNamespace
 from typing import Any
 
 import autogen
 
+from commonplace.adapters.autogen_classic import views
 from commonplace.adapters.autogen_classic.group_memory import GROUP, GroupChatMemory, MemoryBase
 from commonplace.adapters.autogen_classic.notes import Notes
 from commonplace.adapters.autogen_classic.persistent import Persistent
@@ -32,30 +32,31 @@ class GroupChat(autogen.GroupChat):  # type: ignore[misc]  # AutoGen is not inst
         **options: Any,
     ) -> None:
         self.memory = memory
+        # Emptied when somebody first speaks. AutoGen runs a chat on a copy of it: only what is inside is shared.
         self._earlier = [] if messages else _earlier(memory, recent)
-        self._begun = False
-        super().__init__(agents, messages or [Kept(each) for each in self._earlier], *rest, **options)
+        super().__init__(agents, messages or views.in_chat(self._earlier), *rest, **options)
 
     def append(self, message: dict[str, Any], speaker: Any = None) -> None:
         """Add a message to the chat and to its memory; without a speaker it is said by the one it names."""
         if speaker is None:
             message.setdefault("role", "user")
             name = message.get("name") or "user"
-            speaker = self.agent_by_name(name) or SimpleNamespace(name=name)
-        if not self._begun:
+            speaker = self.agent_by_name(name) or views.Somebody(name)
+        if self._earlier:
             self._begin(message, speaker)
         super().append(message, speaker)
         if self.memory is not None and not isinstance(message, Kept):
-            self.memory.add(dict(message))
+            # In a chat everybody is a "user", as each agent sees the others; a memory tells people and agents apart.
+            self.memory.add({**message, "role": views.role(message, speaker)})
 
     def reset(self) -> None:
         """Clear the messages; the memory keeps them, and what was said before this process began stays until then."""
         super().reset()
-        if not self._begun:
-            self.messages.extend(Kept(each) for each in self._earlier)
+        self.messages.extend(views.in_chat(self._earlier))
 
     def _begin(self, message: dict[str, Any], speaker: Any) -> None:
-        self._begun = True
+        earlier = self._earlier.copy()
+        self._earlier.clear()
         if isinstance(message, Kept):
             self.messages.clear()  # the manager's `resume` tells all of it again
             return
@@ -63,7 +64,7 @@ class GroupChat(autogen.GroupChat):  # type: ignore[misc]  # AutoGen is not inst
         if manager is not None:
             for agent in self.agents:
                 if hasattr(agent, "chat_messages") and not isinstance(agent, Persistent):
-                    agent.chat_messages[manager][:0] = [_heard(each, agent) for each in self._earlier]
+                    agent.chat_messages[manager][:0] = [views.heard(each, agent) for each in earlier]
 
 
 class PersistentGroupChat(GroupChat):
@@ -105,12 +106,4 @@ def _earlier(memory: MemoryBase | None, recent: int) -> list[Kept]:
 
 
 def _manages(each: object, chat: GroupChat) -> bool:
-    return isinstance(each, autogen.GroupChatManager) and each.groupchat is chat
-
-
-def _heard(message: Kept, agent: Any) -> Kept:
-    """A message of the chat as it stands in the history of one of its agents."""
-    if message.get("role") in ("tool", "function"):
-        return Kept(message)
-    own = message.get("name") == agent.name or message.get("tool_calls") or message.get("function_call")
-    return Kept({**message, "role": "assistant" if own else "user"})
+    return isinstance(each, autogen.GroupChatManager) and each.groupchat.messages is chat.messages

@@ -52,6 +52,7 @@ class Learner:
         """Stop listening, store what waits, and learn from the rest of the conversation; closing twice is harmless."""
         if not self.listener.on:
             return
+        self.listener.sweep()
         self.listener.on = False
         with self._lock:
             self._store()

@@ -31,7 +31,7 @@ class Listener:
         self.sessions = Sessions(session)
         self._agents: WeakSet[ConversableAgent] = WeakSet()
         self._names: set[str] = set()
-        self._last: WeakKeyDictionary[ConversableAgent, list[Any]] = WeakKeyDictionary()
+        self._last: WeakKeyDictionary[ConversableAgent, dict[int, Any]] = WeakKeyDictionary()
         self._told: dict[tuple[str, str, str], None] = {}
         self._lock = threading.Lock()
         self.on = True
@@ -42,9 +42,15 @@ class Listener:
             if agent not in self._agents and not isinstance(agent, GroupChatManager):
                 self._agents.add(agent)
                 self._names.add(agent.name)
-                self._last[agent] = [held[-1] for held in agent.chat_messages.values() if held]
+                self._last[agent] = {id(each): held[-1] for each, held in agent.chat_messages.items() if held}
                 hooks.before_send(agent, self._said)
                 hooks.before_reply(agent, partial(self._heard, agent))
+
+    def sweep(self) -> None:
+        """Tell what agents heard and nobody answered."""
+        for agent in list(self._agents):
+            for held in list(agent.chat_messages.values()):
+                self._heard(agent, held)
 
     def _said(self, sender: Any, message: Any, recipient: Any, silent: bool) -> Any:
         line = voices.line(message, sender)
@@ -56,7 +62,7 @@ class Listener:
         if self.on and messages:
             partner = self.sessions.partner(agent, messages)
             session = self.sessions.of(agent, partner)
-            for message in self._new(agent, messages):
+            for message in self._new(agent, partner, messages):
                 self._hear(message, partner, session)
         return messages
 
@@ -76,14 +82,9 @@ class Listener:
                 del self._told[old]
         self._tell(line, session)
 
-    def _new(self, agent: ConversableAgent, messages: Messages) -> Sequence[dict[str, Any]]:
-        """The messages after the last one that the agent was seen to have; all, if the history is another one."""
-        seen = self._last[agent]
-        start = next((at + 1 for at in reversed(range(len(messages))) if _among(messages[at], seen)), 0)
-        # Of each history the last message: one agent may talk to many.
-        self._last[agent] = [held[-1] for held in agent.chat_messages.values() if held] + [messages[-1]]
+    def _new(self, agent: ConversableAgent, partner: object, messages: Messages) -> Sequence[dict[str, Any]]:
+        """The messages after the last one that was heard of this partner; all, if the history is another one."""
+        seen = self._last[agent].get(id(partner))
+        start = next((at + 1 for at in reversed(range(len(messages))) if messages[at] is seen), 0)
+        self._last[agent][id(partner)] = messages[-1]
         return messages[start:]
-
-
-def _among(message: dict[str, Any], seen: list[Any]) -> bool:
-    return any(message is each for each in seen)

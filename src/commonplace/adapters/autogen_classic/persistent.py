@@ -76,7 +76,7 @@ class Persistent:
         added: bool = kept._append_oai_message(message, *given, **named)
         if added and not isinstance(message, voices.Kept):
             said = history[-1]
-            speaker = self if said["role"] == "assistant" else partner
+            speaker: Any = self if said["role"] == "assistant" else partner
             self._transcript.extend([voices.kept(said, speaker.name, partner=partner.name)])
         return added
 
