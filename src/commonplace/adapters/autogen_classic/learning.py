@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Iterable, Sequence
 from types import TracebackType
 
@@ -14,9 +15,11 @@ from commonplace.adapters.autogen_classic.listening import Listener
 from commonplace.adapters.door import Where
 from commonplace.book import Book
 from commonplace.errors import CommonplaceError, InvalidInput, StoreUnavailable
-from commonplace.values import NOBODY, Scope
+from commonplace.values import NOBODY, Job, Scope
 
 logger = logging.getLogger(__name__)
+_PATIENCE = 30.0
+"""Seconds that closing waits for a job that is running; it is done all the same, later."""
 
 
 class Learner:
@@ -34,6 +37,7 @@ class Learner:
         self._lock = threading.Lock()
         self._waiting: list[tuple[dict[str, str], str]] = []
         self._refused: list[tuple[dict[str, str], str]] = []
+        self._sessions: set[str] = set()
         self._error: CommonplaceError | None = None
         self.listener = Listener(self.learn, session)
 
@@ -45,6 +49,7 @@ class Learner:
     def learn(self, line: dict[str, str], session: str) -> None:
         """Store what was said, after what is still waiting."""
         with self._lock:
+            self._sessions.add(session)
             self._waiting.append((line, session))
             self._store()
 
@@ -61,6 +66,7 @@ class Learner:
                 told = f"{len(self.unlearned)} messages were not learned from, they are in .unlearned: {self._error}"
                 raise kind(told) from self._error
         self._book.work(hurry=True)
+        self._wait()
 
     def __enter__(self) -> Learner:
         return self
@@ -82,6 +88,15 @@ class Learner:
                 return self._warn("the memory failed; %d messages wait to be stored: %s", len(self._waiting), error)
             self._waiting.pop(0)
         return None
+
+    def _wait(self) -> None:
+        """Wait for what another thread is learning from this conversation: it may be the program's last moment."""
+        until = time.monotonic() + _PATIENCE
+        while time.monotonic() < until and any(self._is_mine(job) for job in self._book.jobs()):
+            time.sleep(0.01)
+
+    def _is_mine(self, job: Job) -> bool:
+        return job.state == "running" and job.payload.get("session") in self._sessions
 
     def _warn(self, message: str, what: object, error: CommonplaceError) -> None:
         self._error = error

@@ -1,6 +1,7 @@
-"""Tools with which a model remembers, recalls and forgets on its own accord."""
+"""Tools with which a model remembers, recalls and forgets on its own accord.
 
-from __future__ import annotations
+Annotations are values here: not every version of AutoGen reads those of a function inside of another as text.
+"""
 
 from typing import Annotated, Literal
 
