@@ -8,7 +8,7 @@ The blocks of one file share one namespace, one temporary working directory and 
 - a line that starts a tool which a reader runs beforehand (pip, make, git …) is left out; any other line that
   does not run commonplace fails, so that nothing is left out unnoticed;
 - a block below `<!-- not run: reason -->` is left out;
-- the python of a page with `<!-- with: name -->` runs in a process of its own, beside the packages of a client of that name
+- the python of a page with `<!-- with: name -->` runs in a process of its own, beside the packages of that client
   (requirements/clients).
 """
 
