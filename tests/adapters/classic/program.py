@@ -199,6 +199,8 @@ def a_persistent_group_chat_goes_on() -> None:
     assert (last.name, message["content"]) == ("user", "From the start")
     assert len(GroupChatMemory("standup").messages) == 7, "what is resumed is not stored again"
     assert len(third.messages) == 5
+    last.initiate_chat(manager, message=message, clear_history=False, silent=True)
+    assert len(GroupChatMemory("standup").messages) == 8, "nor is the one that it is begun with"
 
 
 def the_document_of_the_persistent_group_chat_runs() -> None:
@@ -373,6 +375,7 @@ def what_is_taught_is_recalled_by_the_model_alone() -> None:
         Teachability(0, True, "tmp/teachable", recall_threshold=1.5)
     assert ["threshold" in str(each.message) for each in caught] == [True]
     assert [each.text for each in taught.book.list()] == ["Not taught, and not forgotten"]
+    assert taught.book.transcripts() == []
 
 
 def a_group_is_taught_together() -> None:
@@ -389,6 +392,12 @@ def a_group_is_taught_together() -> None:
     Teachability(book="group.db").add_to_agent(newcomer)
     user.initiate_chat(newcomer, message="Tabs or spaces in Go code?", max_turns=1, silent=True)
     assert "prefers tabs" in seen()
+    team = Teachability(book="team.db")
+    team.book.remember("Go code is formatted by gofmt, with tabs and not with spaces", kind="decision")
+    team.add_to_agent(newcomer)
+    user.initiate_chat(newcomer, message="Tabs or spaces in Go code?", max_turns=1, silent=True)
+    assert "prefers tabs" in seen()
+    assert "gofmt" in seen()
 
 
 def an_asynchronous_chat_is_learned_from() -> None:
@@ -398,6 +407,9 @@ def an_asynchronous_chat_is_learned_from() -> None:
     asyncio.run(ann.a_initiate_chat(bob, message="When do we meet?", max_turns=1, silent=True))
     said = [(each.source, each.text) for each in book.list(kinds=["message"], order="oldest")]
     assert said == [("ann", "When do we meet?"), ("bob", "We agreed to meet on Monday.")]
+    bob.generate_reply(messages=[{"role": "user", "content": "Who else comes?"}])
+    (asked_by,) = [each for each in book.list(kinds=["message"]) if each.text == "Who else comes?"]
+    assert (asked_by.source, asked_by.origin) == ("user", "user")
     learner.close()
     book.close()
 

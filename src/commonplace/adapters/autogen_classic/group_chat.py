@@ -11,7 +11,7 @@ from commonplace.adapters.autogen_classic import views
 from commonplace.adapters.autogen_classic.group_memory import GROUP, GroupChatMemory, MemoryBase
 from commonplace.adapters.autogen_classic.notes import Notes
 from commonplace.adapters.autogen_classic.persistent import Persistent
-from commonplace.adapters.autogen_classic.voices import Kept
+from commonplace.adapters.autogen_classic.voices import Kept, Person
 from commonplace.adapters.door import Where
 
 
@@ -34,6 +34,7 @@ class GroupChat(autogen.GroupChat):  # type: ignore[misc]  # AutoGen is not inst
         self.memory = memory
         # Emptied when somebody first speaks. AutoGen runs a chat on a copy of it: only what is inside is shared.
         self._earlier = [] if messages else _earlier(memory, recent)
+        self._resumed: list[Kept] = []
         super().__init__(agents, messages or views.in_chat(self._earlier), *rest, **options)
 
     def append(self, message: dict[str, Any], speaker: Any = None) -> None:
@@ -41,11 +42,11 @@ class GroupChat(autogen.GroupChat):  # type: ignore[misc]  # AutoGen is not inst
         if speaker is None:
             message.setdefault("role", "user")
             name = message.get("name") or "user"
-            speaker = self.agent_by_name(name) or views.Somebody(name)
+            speaker = self.agent_by_name(name) or Person(name)
         if self._earlier:
             self._begin(message, speaker)
         super().append(message, speaker)
-        if self.memory is not None and not isinstance(message, Kept):
+        if self.memory is not None and not isinstance(message, Kept) and not self._is_told_again(message):
             # In a chat everybody is a "user", as each agent sees the others; a memory tells people and agents apart.
             self.memory.add({**message, "role": views.role(message, speaker)})
 
@@ -58,13 +59,18 @@ class GroupChat(autogen.GroupChat):  # type: ignore[misc]  # AutoGen is not inst
         earlier = self._earlier.copy()
         self._earlier.clear()
         if isinstance(message, Kept):
-            self.messages.clear()  # the manager's `resume` tells all of it again
+            self.messages.clear()  # the manager's `resume` tells all of it again, and leaves the last to its caller
+            self._resumed.append(earlier[-1])
             return
         manager = next((each for each in getattr(speaker, "chat_messages", ()) if _manages(each, self)), None)
         if manager is not None:
             for agent in self.agents:
                 if hasattr(agent, "chat_messages") and not isinstance(agent, Persistent):
                     agent.chat_messages[manager][:0] = [views.heard(each, agent) for each in earlier]
+
+    def _is_told_again(self, message: dict[str, Any]) -> bool:
+        last = self._resumed.pop() if self._resumed else {}
+        return all(last.get(key) == message.get(key) for key in ("name", "content"))
 
 
 class PersistentGroupChat(GroupChat):
@@ -85,6 +91,7 @@ class PersistentGroupChat(GroupChat):
     ) -> None:
         kept = GroupChatMemory(memory, book, space=space) if isinstance(memory, str) else memory
         super().__init__(agents, messages, *rest, memory=kept, **options)
+        self.group_memory: Notes | None = None
         if isinstance(kept, GroupChatMemory):
             self.group_memory = Notes(
                 kept.book.kv(kept.session),

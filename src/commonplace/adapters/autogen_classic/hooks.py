@@ -7,15 +7,17 @@ that only the model's input passes through, so that what is meant for the model 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from functools import wraps
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from autogen import ConversableAgent
 
 Messages = list[dict[str, Any]]
 Change = Callable[[ConversableAgent, Messages, Any], Messages]
-"""The messages that an agent is about to answer a sender with, as its model shall see them."""
+"""Takes an agent, the messages that it is about to answer, and their sender; returns what its model shall see."""
+_changes: WeakKeyDictionary[ConversableAgent, list[Change]] = WeakKeyDictionary()
 
 
 def before_send(agent: ConversableAgent, hook: Callable[..., Any]) -> None:
@@ -34,10 +36,13 @@ def before_model(agent: ConversableAgent, change: Change) -> None:
     Termination checks, code execution and the stored history see the messages as they were said: a hook on the
     messages would let recalled text end a chat, or run.
     """
-    for own in _distinct(ConversableAgent.generate_oai_reply, type(agent).generate_oai_reply):
-        agent.replace_reply_func(own, _changed(own, change))
-    for own in _distinct(ConversableAgent.a_generate_oai_reply, type(agent).a_generate_oai_reply):
-        agent.replace_reply_func(own, _a_changed(own, change))
+    changes = _changes.setdefault(agent, [])
+    changes.append(change)
+    if len(changes) == 1:
+        for own in {ConversableAgent.generate_oai_reply, type(agent).generate_oai_reply}:
+            agent.replace_reply_func(own, _changed(own))
+        for own in {ConversableAgent.a_generate_oai_reply, type(agent).a_generate_oai_reply}:
+            agent.replace_reply_func(own, _a_changed(own))
 
 
 def _register(agent: ConversableAgent, method: str, hook: Callable[..., Any]) -> None:
@@ -53,30 +58,26 @@ def _in_a_thread(hook: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
     return run
 
 
-def _changed(reply: Callable[..., Any], change: Change) -> Callable[..., Any]:
+def _changed(reply: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(reply)
     def changed(recipient: Any, messages: Messages | None = None, sender: Any = None, config: Any = None) -> Any:
-        if recipient.client is not None:
-            messages = change(recipient, _given(recipient, messages, sender), sender)
-        return reply(recipient, messages=messages, sender=sender, config=config)
+        return reply(recipient, messages=_shown(recipient, messages, sender), sender=sender, config=config)
 
     return changed
 
 
-def _a_changed(reply: Callable[..., Any], change: Change) -> Callable[..., Any]:
+def _a_changed(reply: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(reply)
     async def changed(recipient: Any, messages: Messages | None = None, sender: Any = None, config: Any = None) -> Any:
-        if recipient.client is not None:
-            messages = await asyncio.to_thread(change, recipient, _given(recipient, messages, sender), sender)
-        return await reply(recipient, messages=messages, sender=sender, config=config)
+        shown = await asyncio.to_thread(_shown, recipient, messages, sender)
+        return await reply(recipient, messages=shown, sender=sender, config=config)
 
     return changed
 
 
-def _given(agent: ConversableAgent, messages: Messages | None, sender: Any) -> Messages:
-    given: Messages = agent.chat_messages[sender] if messages is None else messages
-    return given
-
-
-def _distinct(*functions: Callable[..., Any]) -> Sequence[Callable[..., Any]]:
-    return list(dict.fromkeys(functions))
+def _shown(agent: ConversableAgent, messages: Messages | None, sender: Any) -> Messages:
+    """The messages as an agent's model shall see them; an agent without a model looks nothing up."""
+    shown: Messages = agent.chat_messages[sender] if messages is None else messages
+    for change in _changes[agent] if agent.client is not None else ():
+        shown = change(agent, shown, sender)
+    return shown

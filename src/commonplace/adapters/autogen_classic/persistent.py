@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from weakref import WeakSet
 
-from autogen import ConversableAgent
+from autogen import UserProxyAgent
 
 from commonplace.adapters.autogen_classic import voices
 from commonplace.adapters.autogen_classic.books import opened
@@ -37,7 +37,7 @@ class Persistent:
         self._session = f"autogen-{name}"
         self._recent = recent
         self._met: WeakSet[Any] = WeakSet()
-        self._somebody: ConversableAgent | None = None
+        self._somebody: UserProxyAgent | None = None
         super().__init__(name, *rest, **options)  # type: ignore[call-arg]  # the agent class beside this one
 
     @property
@@ -87,11 +87,9 @@ class Persistent:
             told.pop(0)
         return [voices.restored(each) for each in told]
 
-    def _nobody(self) -> ConversableAgent:
+    def _nobody(self) -> UserProxyAgent:
         if self._somebody is None:
-            self._somebody = ConversableAgent(
-                "user", llm_config=False, human_input_mode="NEVER", code_execution_config=False
-            )
+            self._somebody = UserProxyAgent("user", human_input_mode="NEVER", code_execution_config=False)
         return self._somebody
 
     @property

@@ -63,7 +63,7 @@ class Teachability(AgentCapability):  # type: ignore[misc]  # AutoGen is not ins
         self._learner = Learner(self.book, every=1, session=None, scope=scope, tags=(TAG,))
         self._taught: list[ConversableAgent] = []
         if reset_db:
-            self.book.forget(tags=[TAG])
+            _forget_all(self.book)
 
     def add_to_agent(self, agent: ConversableAgent) -> None:
         """Let an agent learn from what it hears and recall it; adding twice is the same as once."""
@@ -106,3 +106,16 @@ class Teachability(AgentCapability):  # type: ignore[misc]  # AutoGen is not ins
         if self.verbosity:
             logger.info("%s is reminded of %d memories", agent.name, len(found.hits) + len(found.avoid))
         return recalling.reminded(messages, found.text)
+
+
+def _forget_all(book: Book) -> None:
+    """Forget what was taught, and the conversations in which it was."""
+    cursor: str | None = ""
+    sessions: set[str] = set()
+    while cursor is not None:
+        page = book.list(kinds=["message"], tags=[TAG], superseded=True, limit=1000, cursor=cursor or None)
+        sessions.update(each.scope.session for each in page if each.scope.session is not None)
+        cursor = page.cursor
+    for session in sessions:
+        book.transcript(session).forget()
+    book.forget(tags=[TAG])

@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from autogen import UserProxyAgent
 
-from commonplace.adapters.autogen_classic.voices import Kept
-
-
-@dataclass(frozen=True, slots=True)
-class Somebody:
-    """A speaker who is no agent."""
-
-    name: str
+from commonplace.adapters.autogen_classic.voices import Kept, Person
 
 
 def in_chat(earlier: Sequence[Kept]) -> list[dict[str, Any]]:
@@ -35,7 +27,7 @@ def role(message: Mapping[str, Any], speaker: object) -> str:
     """The role of a message in a memory, which tells people and agents apart."""
     if _is_tool(message):
         return str(message["role"])
-    return "user" if isinstance(speaker, (UserProxyAgent, Somebody)) else "assistant"
+    return "user" if isinstance(speaker, (UserProxyAgent, Person)) else "assistant"
 
 
 def _is_tool(message: Mapping[str, Any]) -> bool:

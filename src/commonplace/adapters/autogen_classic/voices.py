@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from autogen import GroupChatManager, UserProxyAgent
@@ -14,6 +15,13 @@ _RAN = "exitcode: "
 """What AutoGen begins the output of code with that it ran."""
 _PICTURE = 200_000
 """Characters of a picture's data that a transcript keeps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A speaker who is no agent."""
+
+    name: str
 
 
 class Kept(dict[str, Any]):
@@ -33,7 +41,7 @@ def line(message: Mapping[str, Any] | str, speaker: object, name: str | None = N
     text = words(said.get("content"))
     if not text.strip() or said.get("role") in ("tool", "function", "system") or "tool_responses" in said:
         return None
-    role = "user" if isinstance(speaker, UserProxyAgent) else "assistant"
+    role = "user" if isinstance(speaker, (UserProxyAgent, Person)) else "assistant"
     known = name or getattr(speaker, "name", None) or role
     return {"content": text, "role": "tool" if text.startswith(_RAN) else role, "name": known}
 
@@ -42,7 +50,7 @@ def speaker(partner: object, name: str | None) -> object:
     """Who of that name speaks in a conversation: a member of the group that the partner manages, or the partner."""
     if isinstance(partner, GroupChatManager) and name is not None:
         return partner.groupchat.agent_by_name(name)
-    return partner
+    return partner or Person(name or "user")
 
 
 def kept(message: Mapping[str, Any], speaker: str | None = None, **more: Json) -> dict[str, Any]:
