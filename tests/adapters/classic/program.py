@@ -241,11 +241,35 @@ def a_persistent_agent_goes_on() -> None:
         {"sender": "user", "message": "Remember: I'm working on a Flask API"}
     ]
 
+    for words in ("one", "two"):  # each time the program ends between a call and its answer
+        crashed = PersistentAgent("crashed", llm_config=False)
+        crashed.receive(words, user, request_reply=False, silent=True)
+        crashed.send({"content": None, "tool_calls": [call]}, user, request_reply=False, silent=True)
+    crashed = PersistentAgent("crashed", llm_config=False)
+    crashed.receive("three", user, request_reply=False, silent=True)
+    assert [each["content"] for each in crashed.chat_messages[user]] == ["one", "two", "three"]
+
     class Proxy(Persistent, UserProxyAgent):
         pass
 
     Proxy("proxy", human_input_mode="NEVER", code_execution_config=False).receive("Hi", silent=True)
     assert Proxy("proxy", code_execution_config=False).message_count == 1
+
+
+def a_persistent_agent_in_a_persistent_group_hears_all_of_it_once() -> None:
+    def run(message: str, *members: Any) -> list[list[str]]:
+        user = says("user", kind=UserProxyAgent)
+        options: dict[str, Any] = {"max_round": 2, "speaker_selection_method": "round_robin"}
+        manager = manages(PersistentGroupChat([user, *members], memory="crew", book="crew.db", **options))
+        user.initiate_chat(manager, message=message, silent=True)
+        return [[each["content"] for each in member.chat_messages[manager]] for member in members]
+
+    def worker(name: str) -> Any:
+        return says(name, "On it", kind=PersistentAgent, book="crew.db")
+
+    assert run("Go", worker("a")) == [["Go", "On it"]]
+    expected = ["Go", "On it", "More", "On it"]
+    assert run("More", worker("a"), worker("newcomer")) == [expected, expected]
 
 
 def a_stateful_agent_shares_its_state() -> None:
@@ -510,6 +534,7 @@ FACTS = [
     a_persistent_group_chat_goes_on,
     the_document_of_the_persistent_group_chat_runs,
     a_persistent_agent_goes_on,
+    a_persistent_agent_in_a_persistent_group_hears_all_of_it_once,
     a_stateful_agent_shares_its_state,
     every_line_is_learned_once_with_its_speaker,
     a_book_that_fails_neither_ends_the_chat_nor_loses_a_word,

@@ -11,14 +11,14 @@ from commonplace.adapters.autogen_classic import views
 from commonplace.adapters.autogen_classic.group_memory import GROUP, GroupChatMemory, MemoryBase
 from commonplace.adapters.autogen_classic.notes import Notes
 from commonplace.adapters.autogen_classic.persistent import Persistent
-from commonplace.adapters.autogen_classic.voices import Kept, Person
+from commonplace.adapters.autogen_classic.voices import Kept, Person, whole
 from commonplace.adapters.door import Where
 
 
 class GroupChat(autogen.GroupChat):  # type: ignore[misc]  # AutoGen is not installed where types are checked
     """AutoGen's GroupChat with a `memory`: every message is kept there, and a chat begins where the last one ended.
 
-    The last `recent` messages stand before the agents when somebody first speaks. An agent that is persistent itself
+    The last `recent` messages stand before the agents when somebody first speaks. A persistent agent that was there
     brings its own.
     """
 
@@ -35,7 +35,9 @@ class GroupChat(autogen.GroupChat):  # type: ignore[misc]  # AutoGen is not inst
         # Emptied when somebody first speaks. AutoGen runs a chat on a copy of it: only what is inside is shared.
         self._earlier = [] if messages else _earlier(memory, recent)
         self._resumed: list[Kept] = []
-        super().__init__(agents, messages or views.in_chat(self._earlier), *rest, **options)
+        told = [] if messages is None else messages
+        told.extend(views.in_chat(self._earlier))
+        super().__init__(agents, told, *rest, **options)
 
     def append(self, message: dict[str, Any], speaker: Any = None) -> None:
         """Add a message to the chat and to its memory; without a speaker it is said by the one it names."""
@@ -65,7 +67,8 @@ class GroupChat(autogen.GroupChat):  # type: ignore[misc]  # AutoGen is not inst
         manager = next((each for each in getattr(speaker, "chat_messages", ()) if _manages(each, self)), None)
         if manager is not None:
             for agent in self.agents:
-                if hasattr(agent, "chat_messages") and not isinstance(agent, Persistent):
+                knows = isinstance(agent, Persistent) and agent.knows(manager.name)
+                if hasattr(agent, "chat_messages") and not knows:
                     agent.chat_messages[manager][:0] = [views.heard(each, agent) for each in earlier]
 
     def _is_told_again(self, message: dict[str, Any]) -> bool:
@@ -109,7 +112,7 @@ def _earlier(memory: MemoryBase | None, recent: int) -> list[Kept]:
     if memory is None:
         return []
     told = memory.recent(recent) if isinstance(memory, GroupChatMemory) else list(memory.get())[-recent:]
-    return [Kept(each) for each in told]
+    return whole([Kept(each) for each in told])
 
 
 def _manages(each: object, chat: GroupChat) -> bool:

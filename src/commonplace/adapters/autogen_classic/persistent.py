@@ -71,7 +71,8 @@ class Persistent:
         history = self.chat_messages[partner]  # type: ignore[attr-defined]  # of the agent class beside this one
         if partner not in self._met:
             self._met.add(partner)
-            history[:0] = self._restored(partner.name)
+            # A chat that is resumed tells all of it itself.
+            history[:0] = [] if isinstance(message, voices.Kept) else self._restored(partner.name)
         kept: Any = super()
         added: bool = kept._append_oai_message(message, *given, **named)
         if added and not isinstance(message, voices.Kept):
@@ -80,12 +81,13 @@ class Persistent:
             self._transcript.extend([voices.kept(said, speaker.name, partner=partner.name)])
         return added
 
+    def knows(self, partner: str) -> bool:
+        """Whether something that was said with a partner of that name would be restored."""
+        return bool(self._restored(partner))
+
     def _restored(self, partner: str) -> list[voices.Kept]:
         told = [each for each in self._transcript.tail(self._recent) if each.metadata.get("partner") == partner]
-        # What a tool answered means nothing to a model without the call, which may lie further back.
-        while told and (told[0].role in ("tool", "function") or "tool_responses" in str(told[0].metadata)):
-            told.pop(0)
-        return [voices.restored(each) for each in told]
+        return voices.whole([voices.restored(each) for each in told])
 
     def _nobody(self) -> UserProxyAgent:
         if self._somebody is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,6 +69,28 @@ def restored(told: Message) -> Kept:
     rest: Any = told.metadata.get("autogen") or {}
     named = {} if told.name is None or told.metadata.get("unnamed") else {"name": told.name}
     return Kept({"content": told.content, "role": told.role, **named, **rest})
+
+
+def whole(told: Sequence[Kept]) -> list[Kept]:
+    """The messages without calls of tools that nothing answers, and answers without their call: no model takes them.
+
+    A program may have ended in between, and a window begins anywhere.
+    """
+    made: list[Kept] = []
+    for at, message in enumerate(told):
+        answered = at + 1 < len(told) and _is_answer(told[at + 1])
+        asked = bool(made) and (_is_call(made[-1]) or _is_answer(made[-1]))
+        if (answered or not _is_call(message)) and (asked or not _is_answer(message)):
+            made.append(message)
+    return made
+
+
+def _is_call(message: Kept) -> bool:
+    return bool(message.get("tool_calls") or message.get("function_call"))
+
+
+def _is_answer(message: Kept) -> bool:
+    return message.get("role") in ("tool", "function") or "tool_responses" in message
 
 
 def plain(value: object) -> Any:
