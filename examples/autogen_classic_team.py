@@ -25,7 +25,7 @@ def main(path: str) -> None:
         user = UserProxyAgent("user", human_input_mode="NEVER", code_execution_config=False)
 
         # What is known stands in the system messages before anybody speaks: nothing the first time.
-        known = prime([coder, reviewer], book, "Which web framework did we choose?")
+        known = prime([coder, reviewer], book, "Which web framework did we choose?", kinds=["decision"])
         print(f"coder knows: {[hit.memory.text for hit in known]}")
 
         # Everything that is said is kept, and the chat of the last program stands before the agents of this one.
