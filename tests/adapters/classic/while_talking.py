@@ -58,7 +58,7 @@ def every_line_is_learned_once_with_its_speaker() -> None:
 def a_book_that_fails_neither_ends_the_chat_nor_loses_a_word() -> None:
     import apsw
 
-    book = commonplace.open("busy.db", settings=commonplace.Settings(busy_timeout=0.01))
+    book = commonplace.open("busy.db", settings=commonplace.Settings(busy_timeout=0.2))
     book.remember("There is a table to be locked")
     ann, bob = says("ann", "Three"), says("bob", "Two", "Four")
     learner = attach(book, [ann, bob])
