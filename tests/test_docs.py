@@ -7,7 +7,9 @@ The blocks of one file share one namespace, one temporary working directory and 
   compared loosely: white space does not count and `…` stands for anything;
 - a line that starts a tool which a reader runs beforehand (pip, make, git …) is left out; any other line that
   does not run commonplace fails, so that nothing is left out unnoticed;
-- a block below `<!-- not run: reason -->` is left out.
+- a block below `<!-- not run: reason -->` is left out;
+- the python of a page with `<!-- with: name -->` runs in a process of its own, beside the packages of that client
+  (requirements/clients).
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from typing import Any
 import pytest
 
 import commonplace
+from tests.dialects.serving import run_client
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [path for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))) if path.exists()]
@@ -39,6 +42,7 @@ LEFT_OUT += ("python3 -m pip", "python3 -m venv", "source", ".")
 
 FENCE = re.compile(r"(?ms)^(?P<indent> *)```(?P<language>\w+)[^\n]*\n(?P<code>.*?)^(?P=indent)```\s*?$")
 MARKER = re.compile(r"<!-- not run: (?P<reason>\S[^\n]*?\S) -->\s*\Z")
+WITH = re.compile(r"<!-- with: (?P<client>\S+) -->")
 RUNS_COMMONPLACE = re.compile(r"(?:^|[|&;(]\s*)(?:\w+=\S+ +)*(?:python3? -m )?commonplace\b")
 
 
@@ -206,9 +210,21 @@ def test_every_mark_on_the_page_gives_its_reason_and_stands_above_a_block(page: 
 
 
 def run_page(reader: Reader, text: str) -> None:
-    for block in blocks_of(text):
-        if block.not_run is None:
-            reader.run(block)
+    blocks = [block for block in blocks_of(text) if block.not_run is None]
+    if client := WITH.search(text):
+        run_apart([block for block in blocks if block.language == "python"], client["client"], reader)
+        blocks = [block for block in blocks if block.language != "python"]
+    for block in blocks:
+        reader.run(block)
+
+
+def run_apart(blocks: list[Block], client: str, reader: Reader) -> None:
+    """Run the python of a page as one program, each line of it where it stands on the page."""
+    lines: list[str] = []
+    for block in blocks:
+        lines += [""] * (block.line - 1 - len(lines)) + block.code.splitlines()
+    source = str(Path(commonplace.__file__).parent.parent)
+    run_client("\n".join(lines), client, cwd=reader.directory, PYTHONPATH=source, PYTHONWARNINGS="ignore")
 
 
 def test_blocks_share_names_and_may_await(reader: Reader) -> None:

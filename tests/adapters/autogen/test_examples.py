@@ -32,4 +32,5 @@ def test_an_example_runs_without_a_model(tmp_path: Path, name: str) -> None:
 
 
 def test_every_example_is_run_here() -> None:
-    assert {path.name for path in (ROOT / "examples").glob("autogen_*.py")} == set(SAYS)
+    found = {path.name for path in (ROOT / "examples").glob("autogen_*.py")}
+    assert {name for name in found if not name.startswith("autogen_classic_")} == set(SAYS)

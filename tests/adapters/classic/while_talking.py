@@ -1,0 +1,91 @@
+"""Learning from agents while they talk, with every version of AutoGen."""
+
+from __future__ import annotations
+
+import asyncio
+
+import autogen
+import pytest
+from autogen import UserProxyAgent
+
+import commonplace
+from commonplace.adapters.autogen_classic import (
+    attach,
+)
+from tests.adapters.classic.scripted import manages, says
+from tests.dialects import documents as others
+
+
+def every_line_is_learned_once_with_its_speaker() -> None:
+    book = commonplace.open("attach.db")
+    crew = [
+        says("Coder", "We chose FastAPI over Flask because of async support."),
+        says("Reviewer", "Agreed."),
+        says("Planner", None),
+    ]
+    user = says("User", kind=UserProxyAgent)
+    buffer: list[str] = []
+
+    class Mem:
+        def add(self, text: str) -> None:
+            buffer.append(text)
+
+    names = {"mem": Mem(), **dict(zip(("coder", "reviewer", "planner"), crew, strict=True))}
+    exec(others.ZERO_LATENCY_HOOKS, names)
+    chat = autogen.GroupChat([user, *crew], [], 4, speaker_selection_method="round_robin")
+    manager = manages(chat)
+    with attach(book, [*crew, manager], every=2):
+        user.initiate_chat(manager, message="Which framework do we use?", silent=True)
+        user.send("Nobody answers this.", crew[2], request_reply=False, silent=True)
+    said = [(each.source, each.text) for each in book.list(kinds=["message"], order="oldest")]
+    assert said == [
+        ("User", "Which framework do we use?"),
+        ("Coder", "We chose FastAPI over Flask because of async support."),
+        ("Reviewer", "Agreed."),
+        ("User", "Nobody answers this."),
+    ]
+    # The document's own hook: whoever spoke, the last agent of the loop is named.
+    assert {each.partition(":")[0] for each in names["message_buffer"]} == {"Planner"}
+    assert len(names["message_buffer"]) == 3
+    (decision,) = book.list(kinds=["decision"])
+    assert (decision.source, decision.origin) == ("Coder", "agent")
+    assert not book.jobs(), "closing learns from the rest"
+    roles = [each.role for session in book.transcripts() for each in book.transcript(session).read()]
+    assert sorted(roles) == ["assistant", "assistant", "user", "user"]
+    book.close()
+
+
+def a_book_that_fails_neither_ends_the_chat_nor_loses_a_word() -> None:
+    import apsw
+
+    book = commonplace.open("busy.db", settings=commonplace.Settings(busy_timeout=0.2))
+    book.remember("There is a table to be locked")
+    ann, bob = says("ann", "Three"), says("bob", "Two", "Four")
+    learner = attach(book, [ann, bob])
+    other = apsw.Connection("busy.db")
+    other.execute("begin immediate")
+    ann.initiate_chat(bob, message="One", max_turns=1, silent=True)
+    assert [each["content"] for each in learner.unlearned] == ["One", "Two"]
+    other.execute("rollback")
+    other.close()
+    ann.send("Three", bob, request_reply=False, silent=True)
+    assert learner.unlearned == []
+    assert [each.text for each in book.list(kinds=["message"], order="oldest")] == ["One", "Two", "Three"]
+    book.close()
+    ann.send("Four", bob, request_reply=False, silent=True)
+    with pytest.raises(commonplace.StoreUnavailable, match="1 messages were not learned from"):
+        learner.close()
+
+
+def an_asynchronous_chat_is_learned_from() -> None:
+    book = commonplace.open("async.db")
+    ann, bob = says("ann"), says("bob", "We agreed to meet on Monday.")
+    learner = attach(book, [ann, bob])
+    asyncio.run(ann.a_initiate_chat(bob, message="When do we meet?", max_turns=1, silent=True))
+    said = [(each.source, each.text) for each in book.list(kinds=["message"], order="oldest")]
+    assert said == [("ann", "When do we meet?"), ("bob", "We agreed to meet on Monday.")]
+    bob.generate_reply(messages=[{"role": "user", "content": "Who else comes?"}])
+    (asked_by,) = [each for each in book.list(kinds=["message"]) if each.text == "Who else comes?"]
+    assert (asked_by.source, asked_by.origin) == ("user", "user")
+    learner.close()
+    book.close()
