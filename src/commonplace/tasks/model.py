@@ -79,7 +79,8 @@ class Model:
             reply = await asyncio.to_thread(self._chat.ask, turns, within=_WITHIN)
             return reply.text
         messages, options = _for_autogen(self.client, turns)
-        result = await self.client.create(messages, **({} if plain else options))  # type: ignore[union-attr]  # an AutoGen client has it
+        client: Any = self.client  # an AutoGen client, whose package need not be here
+        result = await client.create(messages, **({} if plain else options))
         self._logger.log_model_call(summary=summary, input_messages=messages, response=result)
         if not isinstance(result.content, str):
             raise Unreadable("it is a tool call")
