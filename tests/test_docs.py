@@ -4,7 +4,7 @@ The blocks of one file share one namespace, one temporary working directory and 
 
 - `python` is executed; `await` works at the top level;
 - `bash` is a list of commands, and `console` shows commands after `$` with their output below, which is
-  compared loosely: white space does not count and `…` stands for anything;
+  compared loosely: white space does not count and `…` stands for anything; what needs a shell gets one;
 - a line that starts a tool which a reader runs beforehand (pip, make, git …) is left out; any other line that
   does not run commonplace fails, so that nothing is left out unnoticed;
 - a block below `<!-- not run: reason -->` is left out;
@@ -17,13 +17,16 @@ from __future__ import annotations
 import ast
 import asyncio
 import inspect
+import io
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
 import textwrap
 from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,6 +34,7 @@ from typing import Any
 import pytest
 
 import commonplace
+from commonplace.cli import main
 from tests.dialects.serving import run_client
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -43,6 +47,8 @@ LEFT_OUT += ("python3 -m pip", "python3 -m venv", "source", ".")
 FENCE = re.compile(r"(?ms)^(?P<indent> *)```(?P<language>\w+)[^\n]*\n(?P<code>.*?)^(?P=indent)```\s*?$")
 MARKER = re.compile(r"<!-- not run: (?P<reason>\S[^\n]*?\S) -->\s*\Z")
 WITH = re.compile(r"<!-- with: (?P<client>\S+) -->")
+PLAIN = re.compile(r"commonplace (?:'[^']*'|\"[^\"$`\\]*\"|[^'\"|&;<>$`*?~(){}\\])*")
+"""One command of ours, with nothing that only a shell understands."""
 RUNS_COMMONPLACE = re.compile(r"(?:^|[|&;(]\s*)(?:\w+=\S+ +)*(?:python3? -m )?commonplace\b")
 
 
@@ -90,6 +96,24 @@ class Reader:
         if is_left_out(command):
             return
         assert RUNS_COMMONPLACE.search(command), f"{place}: no rule for {command!r}; mark the block?"
+        status, printed = self.in_process(command) if PLAIN.fullmatch(command) else self.in_shell(command)
+        assert status == 0, f"{place}: {command} exits with {status}\n{printed}"
+        assert matches(shown, printed), f"{place}: the page shows\n{shown}\nbut it prints\n{printed}"
+
+    def in_process(self, command: str) -> tuple[int, str]:
+        """The same function that the program calls; a page of sixty commands need not start Python sixty times."""
+        printed = io.StringIO()
+        outside = dict(os.environ)
+        os.environ.clear()
+        os.environ.update(self.environment)
+        try:
+            with redirect_stdout(printed), redirect_stderr(printed):
+                return main(shlex.split(command)[1:]), printed.getvalue()
+        finally:
+            os.environ.clear()
+            os.environ.update(outside)
+
+    def in_shell(self, command: str) -> tuple[int, str]:
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", command],
             cwd=self.directory,
@@ -101,8 +125,7 @@ class Reader:
             timeout=120,
             check=False,
         )
-        assert done.returncode == 0, f"{place}: {command} exits with {done.returncode}\n{done.stdout}"
-        assert matches(shown, done.stdout), f"{place}: the page shows\n{shown}\nbut it prints\n{done.stdout}"
+        return done.returncode, done.stdout
 
     def close(self) -> None:
         """Close what the page left open: a reader's program ends, this one goes on."""
