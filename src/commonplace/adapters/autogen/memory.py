@@ -120,8 +120,12 @@ class CommonplaceMemory(Switching, Memory, Component[CommonplaceMemoryConfig]):
         await (await self.book()).forget(**chosen)
 
     async def close(self) -> None:
-        """Release the book if this memory opened it; what it holds stays."""
-        await self._door.close()
+        """Learn from what was said last, if this learns, and release the book if this opened it; what it holds stays."""
+        try:
+            if self._listener is not None:
+                await self._listener.finish()
+        finally:
+            await self._door.close()
 
     async def _add(self, content: MemoryContent) -> None:
         draft = await self._door.run(contents.draft, content, self._scope)
