@@ -31,8 +31,10 @@ class Sessions:
 
     def of(self, agent: Any, partner: Any) -> str:
         """The session of what two agents say to each other now."""
-        if self._session is not None:
-            return self._session
+        return self._session or self.conversation(agent, partner)
+
+    def conversation(self, agent: Any, partner: Any) -> str:
+        """The conversation that two agents are in now, whatever its session is called."""
         between = next((each for each in (agent, partner) if isinstance(each, GroupChatManager)), None)
         if between is None:
             pair = sorted((agent, partner), key=lambda each: (str(getattr(each, "name", "")), id(each)))
