@@ -120,7 +120,7 @@ class CommonplaceMemory(Switching, Memory, Component[CommonplaceMemoryConfig]):
         await (await self.book()).forget(**chosen)
 
     async def close(self) -> None:
-        """Learn from what was said last, if this learns, and release the book if this opened it; what it holds stays."""
+        """Learn from what was said last, if this learns; release the book if this opened it. What it holds stays."""
         try:
             if self._listener is not None:
                 await self._listener.finish()

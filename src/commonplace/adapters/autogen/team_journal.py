@@ -11,6 +11,7 @@ from autogen_agentchat.messages import BaseAgentEvent, BaseChatMessage, MessageF
 from pydantic_core import to_jsonable_python
 
 from commonplace.adapters.door import Door
+from commonplace.adapters.exact import packed, unpacked
 from commonplace.adapters.words import readable
 from commonplace.values import Json, Message
 
@@ -35,7 +36,7 @@ class Journal:
         book = await self._door.book()
         lines = []
         for message in messages:
-            dump: Json = to_jsonable_python(message.dump())
+            dump = packed(to_jsonable_python(message.dump()))
             if len(json.dumps(dump)) > _LARGE:
                 key = f"{self._name}/{message.id}"
                 await book.kv(NAMESPACE).set(key, dump)
@@ -51,7 +52,7 @@ class Journal:
         made = []
         for line in await book.transcript(self._name).resume(after=number):
             dump = line.metadata.get(_DUMP)
-            whole: Any = await book.kv(NAMESPACE).get(dump) if isinstance(dump, str) else dump
+            whole: Any = unpacked(await book.kv(NAMESPACE).get(dump) if isinstance(dump, str) else dump)
             if isinstance(whole, dict):
                 made.append(factory.create(whole))
         return [message for message in made if isinstance(message, BaseChatMessage)]
