@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 
 import autogen
 import pytest
 from autogen import UserProxyAgent
 
 import commonplace
-from commonplace.adapters.autogen_classic import GroupChatMemory, attach, books
+from commonplace.adapters.autogen_classic import GroupChatMemory, attach, books, hooks
 from tests.adapters.classic.scripted import manages, says
 from tests.dialects import documents as others
 
@@ -82,6 +83,11 @@ def who_goes_back_to_an_earlier_opinion_is_heard() -> None:
     with attach(book, crew, session="cleared"):
         for said in opinions:
             user.initiate_chat(crew[0], message=said, max_turns=1, silent=True)
+    brief = says("brief", "Yes", "Why", "Well")
+    hooks.before_reply(brief, lambda messages: copy.deepcopy(messages)[-1:])  # as TransformMessages does
+    with attach(book, [brief], session="shortened"):
+        for said in opinions:
+            user.initiate_chat(brief, message=said, max_turns=1, clear_history=False, silent=True)
     with attach(book, crew, session="on"):
         manager = manages(autogen.GroupChat([user, *crew], [], 4, speaker_selection_method="round_robin"))
         for said in opinions:
@@ -90,7 +96,7 @@ def who_goes_back_to_an_earlier_opinion_is_heard() -> None:
             for each in crew:
                 manager.send(manager.groupchat.messages[-1], each, request_reply=False, silent=True)
                 each.generate_reply(sender=manager)
-    for session in ("cleared", "on"):
+    for session in ("cleared", "shortened", "on"):
         told = book.transcript(session).read()
         assert [each.content for each in told if each.name == "User"] == opinions, session
     book.close()

@@ -62,9 +62,11 @@ class Listener:
     def _heard(self, agent: ConversableAgent, messages: Messages) -> Messages:
         if self.on and messages:
             partner = self.sessions.partner(agent, messages)
-            start = self._start(agent, partner, messages)
+            # The history itself: what a hook left of it may be the end, or copies.
+            told = messages if partner is None else agent.chat_messages[partner]
+            start = self._start(agent, partner, told)
             often: Counter[str] = Counter()
-            for at, message in enumerate(messages):
+            for at, message in enumerate(told):
                 if isinstance(message, voices.Kept) or message.get("role") == "assistant" or message.get("tool_calls"):
                     continue
                 said = str((message.get("name"), message.get("content")))

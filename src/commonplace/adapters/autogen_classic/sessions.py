@@ -50,10 +50,10 @@ class Sessions:
 
     def partner(self, agent: Any, messages: Sequence[Any]) -> Any:
         """The partner whose conversation with an agent these messages are; None if it is nobody's."""
-        for partner, held in agent.chat_messages.items():
-            if held and (held is messages or held[-1] is messages[-1]):
-                return partner
-        return None
+        held = [(partner, each[-1]) for partner, each in agent.chat_messages.items() if each]
+        same = (partner for partner, last in held if last is messages[-1])
+        # A hook may have made copies: AutoGen's TransformMessages does.
+        return next(same, next((partner for partner, last in held if last == messages[-1]), None))
 
 
 def _first(pair: Sequence[Any]) -> object:
