@@ -110,7 +110,8 @@ class PersistentTeam:
     async def _write(self, after: int, state: Any, version: int | None) -> int:
         """Write the state; Conflict if another process has run this team in the meantime."""
         entries = (await self._door.book()).kv(NAMESPACE)
-        return (await entries.set(self.name, {"after": after, "state": packed(state)}, if_version=version)).version
+        kept = await self._door.run(packed, state)
+        return (await entries.set(self.name, {"after": after, "state": kept}, if_version=version)).version
 
 
 def _messages(task: Task) -> list[BaseChatMessage]:
