@@ -10,7 +10,7 @@ from typing import ParamSpec, TypeVar
 
 from commonplace.aio import _LOCAL, _REMOTE, AsyncBook, _Threads
 from commonplace.book import Book
-from commonplace.errors import InvalidInput
+from commonplace.errors import InvalidInput, StoreClosed
 from commonplace.opening import open as open_book
 from commonplace.remote.address import is_remote
 from commonplace.remote.book import RemoteBook
@@ -39,6 +39,7 @@ class Door:
             self.where, self.space = fspath(given), space or "default"
         self._book = given if isinstance(given, Book) else None
         self._given = self._book is not None
+        self._closed = False
         self._opening = threading.Lock()
         self._threads = _Threads(_REMOTE if is_remote(self.where) else _LOCAL)
 
@@ -55,15 +56,22 @@ class Door:
         """The same book for callers that may wait; opened once, whoever asks first."""
         with self._opening:
             if self._book is None:
+                if self._closed:
+                    raise StoreClosed(f"the book at {self.where} was closed")
                 self._book = open_book(self.where, space=self.space)
             return self._book
 
     async def close(self) -> None:
         """Stop the worker threads, and close the book unless it was given; closing twice is harmless."""
         if not self._threads.stopped:
-            if self._book is not None and not self._given:
-                await self.run(self._book.close)
+            await self.run(self._release)
             self._threads.stop()
+
+    def _release(self) -> None:
+        with self._opening:  # also a book that is just being opened
+            self._closed = True
+            if self._book is not None and not self._given:
+                self._book.close()
 
 
 def _place(book: Book) -> str:

@@ -118,6 +118,21 @@ def test_a_session_goes_on_with_all_that_was_said_and_no_memory_is_kept(book: co
     asyncio.run(main())
 
 
+def test_a_window_begins_with_no_result_of_a_call_that_is_outside(book: commonplace.Book) -> None:
+    result = Message("tool", [Content.from_function_result("c1", result="3")])
+    told = [Message("user", ["add"]), Message("assistant", [CALL]), result, result, Message("assistant", ["3"])]
+
+    async def main() -> None:
+        await CommonplaceHistoryProvider(book).save_messages("ana", told)
+        for most, shown in [(5, 5), (4, 4), (3, 1), (2, 1), (1, 1), (0, 0)]:
+            window = await CommonplaceHistoryProvider(book, max_messages=most).get_messages("ana")
+            assert len(window) == shown
+        with pytest.raises(commonplace.InvalidInput, match="max_messages"):
+            CommonplaceHistoryProvider(book, max_messages=-1)
+
+    asyncio.run(main())
+
+
 def test_only_what_ids_show_to_be_told_again_is_left_out(book: commonplace.Book) -> None:
     told = [Message("user", ["hi"], message_id="1"), Message("assistant", ["hello"], message_id="2")]
     again = [Message("user", ["yes"]), Message("assistant", ["ok"])]

@@ -15,7 +15,7 @@ from autogen_core.models import FunctionExecutionResultMessage
 from autogen_ext.memory.canvas import TextCanvas, TextCanvasMemory
 
 import commonplace
-from commonplace.adapters.autogen import CanvasMemory
+from commonplace.adapters.autogen import CanvasMemory, SharedCanvas
 from commonplace.adapters.autogen.canvas_tools import ApplyPatchArgs, UpdateFileArgs
 from tests.adapters.autogen.scripted import agent, asked, call, client, text
 
@@ -150,6 +150,24 @@ def test_the_canvas_stands_before_the_model_once(book: commonplace.Book) -> None
         assert "(rev 2)" in shown[0]
 
     asyncio.run(main())
+
+
+def test_a_file_that_another_process_deletes_meanwhile_ends_neither_a_turn_nor_clear(book: commonplace.Book) -> None:
+    canvas = CanvasMemory(book).canvas
+
+    class Meanwhile(SharedCanvas):
+        def list_files(self) -> dict[str, int]:
+            files = super().list_files()
+            book.canvas("canvas").delete("story.md")
+            return files
+
+    late = Meanwhile(canvas._door, "canvas")
+    for path in ("story.md", "title.md"):
+        canvas.add_or_update_file(path, STORY)
+    assert [file.path for file in late.read_all()] == ["story.md", "title.md"]
+    canvas.add_or_update_file("story.md", STORY)
+    late.clear()
+    assert canvas.list_files() == {}
 
 
 def test_tools_write_on_the_same_canvas_after_clear(book: commonplace.Book) -> None:

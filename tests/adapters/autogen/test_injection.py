@@ -174,6 +174,7 @@ class Own(ChatCompletionContext):
     """A context that keeps its messages in a place of its own."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.kept: list[LLMMessage] = []
 
     async def add_message(self, message: LLMMessage) -> None:

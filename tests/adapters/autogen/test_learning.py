@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from autogen_agentchat.conditions import MaxMessageTermination
 from autogen_agentchat.teams import RoundRobinGroupChat
+from autogen_core import CancellationToken
 from autogen_core.model_context import UnboundedChatCompletionContext
 
 import commonplace
@@ -49,7 +50,7 @@ def test_each_message_is_learned_once_the_agents_own_too(book: commonplace.Book)
 def test_agents_that_share_a_memory_do_not_tell_it_twice(book: commonplace.Book) -> None:
     async def main() -> None:
         memory = CommonplaceMemory(book, learn=True)
-        members = [agent(memory, name=name, model=client(*[f"{name} agrees."] * 9)) for name in ("ana", "bo")]
+        members = [agent(memory, name=name, model=client(f"{name} agrees.", f"{name} nods.")) for name in ("ana", "bo")]
         team = RoundRobinGroupChat(members, termination_condition=MaxMessageTermination(5))
         await team.run(task="The ferry leaves at noon.")
         assert len(messages(book)) == len(set(messages(book)))
@@ -57,6 +58,43 @@ def test_agents_that_share_a_memory_do_not_tell_it_twice(book: commonplace.Book)
         origins = {memory.source: memory.origin for memory in book.list(kinds=["message"])}
         assert origins["user"] == "user"
         assert origins["ana"] == "agent"
+
+    asyncio.run(main())
+
+
+def test_who_goes_back_to_an_earlier_opinion_is_heard_by_each_agent_and_told_once(book: commonplace.Book) -> None:
+    async def main() -> None:
+        memory = CommonplaceMemory(book, learn=True, session="monday")
+        members = [agent(memory, name=name) for name in ("ana", "bo")]
+        team = RoundRobinGroupChat(members, max_turns=2)
+        opinions = ["I prefer Python.", "I prefer Rust.", "I prefer Python."]
+        for task in opinions:
+            await team.run(task=task)
+        said = book.transcript("monday").read()
+        assert [line.content for line in said if line.name == "user"] == opinions
+
+    asyncio.run(main())
+
+
+def test_after_a_reset_the_first_words_are_heard(book: commonplace.Book) -> None:
+    async def main() -> None:
+        assistant = agent(CommonplaceMemory(book, learn=True), model=client("Noted.", "Noted, too."))
+        await assistant.run(task="The ferry leaves at noon.")
+        await assistant.on_reset(CancellationToken())
+        await assistant.run(task="The pier is number four.")
+        assert messages(book) == ["The ferry leaves at noon.", "The pier is number four."]
+
+    asyncio.run(main())
+
+
+def test_closing_hears_the_last_answer_once(book: commonplace.Book) -> None:
+    async def main() -> None:
+        memory = CommonplaceMemory(book, learn=True)
+        assistant = agent(memory, model=client("The pier is number four."))
+        await assistant.run(task="From where does the ferry leave?")
+        await memory.close()
+        await memory.close()
+        assert messages(book) == ["From where does the ferry leave?", "The pier is number four."]
 
     asyncio.run(main())
 

@@ -172,6 +172,19 @@ def test_only_what_bears_on_the_query_is_found(book: commonplace.Book) -> None:
     asyncio.run(main())
 
 
+def test_what_failed_is_found_too_so_that_it_can_be_corrected(book: commonplace.Book) -> None:
+    async def main() -> None:
+        failed = book.remember("The cron approach failed because jobs overlapped", kind="failure")
+        memory = CommonplaceMemory(book)
+        (found,) = (await memory.query("Should we start the jobs with cron?")).results
+        assert found.metadata is not None
+        assert found.metadata["commonplace"]["avoid"] is True
+        await memory.forget(found.metadata["id"])
+        assert failed.id not in {each.id for each in book.list()}
+
+    asyncio.run(main())
+
+
 def test_a_filter_on_metadata_and_a_scope_narrow_what_is_found(book: commonplace.Book) -> None:
     async def main() -> None:
         hers = CommonplaceMemory(book, scope=Scope(user="ana"), within=Scope(user="ana"), order="time")

@@ -176,6 +176,20 @@ def test_a_picture_too_large_for_a_transcript_is_said_to_the_team_again(book: co
     asyncio.run(main())
 
 
+def test_what_no_book_takes_is_said_and_goes_on_word_for_word(book: commonplace.Book) -> None:
+    async def main() -> None:
+        odd = "a NUL \0 and half a pair \ud83d"
+        await PersistentTeam(round_robin("ana", "bo", most=1, says=odd), book, "crew").run(task=odd)
+        broken = PersistentTeam(round_robin("ana", "bo", most=9, says=odd), book, "crew")
+        await anext(aiter(broken.run_stream()))
+        team = round_robin("ana", "bo", most=2, says=odd)
+        await PersistentTeam(team, book, "crew").run()
+        thread = (await team.save_state())["agent_states"]["RoundRobinGroupChatManager"]["message_thread"]
+        assert [message["content"] for message in thread] == [odd] * 4
+
+    asyncio.run(main())
+
+
 def test_the_saved_state_holds_no_memory(book: commonplace.Book) -> None:
     async def main() -> None:
         memory = CommonplaceMemory(book)

@@ -52,12 +52,17 @@ FACTS = [
     while_talking.a_book_that_fails_neither_ends_the_chat_nor_loses_a_word,
     for_models.what_is_taught_is_recalled_by_the_model_alone,
     for_models.a_group_is_taught_together,
+    while_talking.who_goes_back_to_an_earlier_opinion_is_heard,
     while_talking.an_asynchronous_chat_is_learned_from,
     for_models.priming_replaces_what_was_primed_before,
     for_models.a_model_calls_the_tools,
     for_models.the_document_that_primes_and_gives_tools_runs,
 ]
-ONCE = [in_groups.an_append_costs_the_same_after_thousands, the_example_remembers_in_its_second_run]
+ONCE = [
+    in_groups.an_append_costs_the_same_after_thousands,
+    while_talking.a_place_whose_book_was_closed_is_opened_again,
+    the_example_remembers_in_its_second_run,
+]
 """What is the same with every version."""
 
 FIRST = [the_version_is_the_one_on_the_path, with_agents.processes_lose_nothing_of_each_other]

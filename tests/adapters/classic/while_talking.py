@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 
 import autogen
 import pytest
 from autogen import UserProxyAgent
 
 import commonplace
-from commonplace.adapters.autogen_classic import (
-    attach,
-)
+from commonplace.adapters.autogen_classic import GroupChatMemory, attach, books, hooks
 from tests.adapters.classic.scripted import manages, says
 from tests.dialects import documents as others
 
@@ -75,6 +74,42 @@ def a_book_that_fails_neither_ends_the_chat_nor_loses_a_word() -> None:
     ann.send("Four", bob, request_reply=False, silent=True)
     with pytest.raises(commonplace.StoreUnavailable, match="1 messages were not learned from"):
         learner.close()
+
+
+def who_goes_back_to_an_earlier_opinion_is_heard() -> None:
+    book = commonplace.open("opinions.db")
+    user, crew = says("User", kind=UserProxyAgent), [says("ann", "Yes", "Why", "Well"), says("bob", "So", "Hm", "Ah")]
+    opinions = ["I prefer Python.", "I prefer Rust.", "I prefer Python."]
+    with attach(book, crew, session="cleared"):
+        for said in opinions:
+            user.initiate_chat(crew[0], message=said, max_turns=1, silent=True)
+    brief = says("brief", "Yes", "Why", "Well")
+    hooks.before_reply(brief, lambda messages: copy.deepcopy(messages)[-1:])  # as TransformMessages does
+    with attach(book, [brief], session="shortened"):
+        for said in opinions:
+            user.initiate_chat(brief, message=said, max_turns=1, clear_history=False, silent=True)
+    with attach(book, crew, session="on"):
+        manager = manages(autogen.GroupChat([user, *crew], [], 4, speaker_selection_method="round_robin"))
+        for said in opinions:
+            user.send(said, manager, request_reply=False, silent=True)
+            manager.groupchat.append({"role": "user", "content": said}, user)
+            for each in crew:
+                manager.send(manager.groupchat.messages[-1], each, request_reply=False, silent=True)
+                each.generate_reply(sender=manager)
+    for session in ("cleared", "shortened", "on"):
+        told = book.transcript(session).read()
+        assert [each.content for each in told if each.name == "User"] == opinions, session
+    book.close()
+
+
+def a_place_whose_book_was_closed_is_opened_again() -> None:
+    memory = GroupChatMemory("closed", "closed.db")
+    memory.add({"role": "user", "content": "One"})
+    memory.book.close()
+    again = GroupChatMemory("closed", "closed.db")
+    assert [each["content"] for each in again.messages] == ["One"]
+    again.book.close()
+    books.close()  # as at the end of the program
 
 
 def an_asynchronous_chat_is_learned_from() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from agent_framework import HistoryProvider, Message
 
+from commonplace import checks
 from commonplace.adapters.agent_framework import pages
 from commonplace.adapters.door import Door, Where
 from commonplace.adapters.exact import named
@@ -17,7 +18,7 @@ class CommonplaceHistoryProvider(HistoryProvider):
     """A history that outlives its process: a session of the same id goes on in any process that has the book.
 
     `name` tells histories apart that one book keeps of the same sessions. What is stored and loaded is said with
-    Agent Framework's own options; `max_messages` loads only the last so many.
+    Agent Framework's own options; `max_messages` loads at most the last so many.
     """
 
     def __init__(
@@ -44,7 +45,7 @@ class CommonplaceHistoryProvider(HistoryProvider):
         )
         self._door = Door(where, space)
         self._namespace = f"agent_framework {name}"
-        self._most = max_messages
+        self._most = None if max_messages is None else checks.count(max_messages, "max_messages")
 
     async def get_messages(
         self, session_id: str | None, *, state: dict[str, Any] | None = None, **kwargs: Any
@@ -78,8 +79,11 @@ class CommonplaceHistoryProvider(HistoryProvider):
 
     def _get(self, key: str) -> list[Message]:
         kept = pages.read(self._door.open().kv(self._namespace), key)
-        wanted = kept if self._most is None else kept[max(len(kept) - self._most, 0) :]
-        return [Message.from_dict(each) for each in wanted]
+        if self._most is not None:
+            kept = kept[max(len(kept) - self._most, 0) :]
+            while kept and kept[0].get("role") == "tool":  # a result without its call: no model takes it
+                kept = kept[1:]
+        return [Message.from_dict(each) for each in kept]
 
     def _save(self, key: str, messages: Sequence[Message]) -> None:
         pages.add(self._door.open().kv(self._namespace), key, [message.to_dict() for message in messages])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from contextlib import suppress
 from itertools import pairwise
 
 from commonplace.adapters.autogen.canvas_text import apply, snapshot, text
@@ -60,15 +61,16 @@ class SharedCanvas:
     def clear(self) -> None:
         """Delete every file; the revisions stay readable by number."""
         for path in self.list_files():
-            self.files.delete(path)
+            with suppress(NotFound):  # another process was quicker
+                self.files.delete(path)
 
     def get_all_contents_for_context(self) -> str:
         """Every file with its revision and text, as it is shown to a model."""
         return snapshot(self.read_all())
 
     def read_all(self) -> list[File]:
-        """The files that stand, by path."""
-        return [self.files.file(path) for path in sorted(self.list_files())]
+        """The files that stand, by path, each as it read when they were listed: another process may write or delete."""
+        return [self.files.file(path, revision) for path, revision in sorted(self.list_files().items())]
 
     def _content(self, filename: str, revision: int | None) -> str:
         try:

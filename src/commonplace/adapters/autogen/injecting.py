@@ -61,8 +61,8 @@ def show(context: ChatCompletionContext, source: str, text: str, messages: Seque
 
 async def messages_of(context: ChatCompletionContext) -> list[LLMMessage]:
     """All that was said in a context, also what is outside of the window that it shows; no memory."""
-    held = getattr(context, "_messages", None)
-    messages = held if isinstance(held, list) else await context.get_messages()
+    held = getattr(context, "_messages", None)  # empty, if a context of one's own keeps them elsewhere
+    messages = held if isinstance(held, list) and held else await context.get_messages()
     return [message for message in messages if not is_injected(message)]
 
 

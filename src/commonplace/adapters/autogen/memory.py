@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from autogen_core import CancellationToken, Component
@@ -15,7 +15,7 @@ from commonplace.adapters.autogen import contents, injecting
 from commonplace.adapters.autogen.cancelling import cancellable
 from commonplace.adapters.autogen.listening import Listener
 from commonplace.adapters.autogen.options import CommonplaceMemoryConfig, Options
-from commonplace.adapters.autogen.recalling import recall
+from commonplace.adapters.autogen.recalling import Found, recall
 from commonplace.adapters.autogen.switching import Switching, in_our_words
 from commonplace.adapters.door import Door, Where
 from commonplace.adapters.words import readable
@@ -86,19 +86,18 @@ class CommonplaceMemory(Switching, Memory, Component[CommonplaceMemoryConfig]):
         injecting.show(model_context, self.source, found.text, messages)
         if self._listener is not None:
             await self._listener.listen(model_context, messages)
-        results = [*map(contents.shown, found.hits), *(contents.shown(hit, avoid=True) for hit in found.avoid)]
-        return UpdateContextResult(memories=MemoryQueryResult(results=results))
+        return UpdateContextResult(memories=_results(found, contents.shown))
 
     async def query(
         self, query: str | MemoryContent = "", cancellation_token: CancellationToken | None = None, **kwargs: Any
     ) -> MemoryQueryResult:
-        """What bears on the query, the best first; options of `Book.recall` and of AutoGen's memories for this once."""
+        """What bears on the query, the best first, then what to avoid; options as of `Book.recall`, for this once."""
         options = self._options.but(in_our_words(kwargs))
         if options.order == "time" and "max_tokens" not in kwargs:
             options = options.but({"max_tokens": None})  # the budget is the prompt's: a list is returned whole
         work = recall(self._door, readable(contents.text_of(query)), options)
         found = await cancellable(work, cancellation_token)
-        return MemoryQueryResult(results=await self._door.run(lambda: [*map(contents.found, found.hits)]))
+        return await self._door.run(_results, found, contents.found)
 
     async def add(self, content: MemoryContent, cancellation_token: CancellationToken | None = None) -> None:
         """Remember a content; when this returns it is on disk, and every agent on the book recalls it."""
@@ -120,8 +119,12 @@ class CommonplaceMemory(Switching, Memory, Component[CommonplaceMemoryConfig]):
         await (await self.book()).forget(**chosen)
 
     async def close(self) -> None:
-        """Release the book if this memory opened it; what it holds stays."""
-        await self._door.close()
+        """Learn from what was said last, if this learns; release the book if this opened it. What it holds stays."""
+        try:
+            if self._listener is not None:
+                await self._listener.finish()
+        finally:
+            await self._door.close()
 
     async def _add(self, content: MemoryContent) -> None:
         draft = await self._door.run(contents.draft, content, self._scope)
@@ -136,3 +139,7 @@ class CommonplaceMemory(Switching, Memory, Component[CommonplaceMemoryConfig]):
     @classmethod
     def _from_config(cls, config: CommonplaceMemoryConfig) -> Self:
         return cls(**config.arguments())
+
+
+def _results(found: Found, made: Callable[..., MemoryContent]) -> MemoryQueryResult:
+    return MemoryQueryResult(results=[*map(made, found.hits), *(made(hit, avoid=True) for hit in found.avoid)])

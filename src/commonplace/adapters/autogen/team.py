@@ -13,6 +13,7 @@ from pydantic_core import to_jsonable_python
 from commonplace.adapters.autogen import team_state
 from commonplace.adapters.autogen.team_journal import NAMESPACE, Journal
 from commonplace.adapters.door import Door, Where
+from commonplace.adapters.exact import packed
 from commonplace.errors import InvalidInput
 from commonplace.values import Message
 
@@ -109,7 +110,8 @@ class PersistentTeam:
     async def _write(self, after: int, state: Any, version: int | None) -> int:
         """Write the state; Conflict if another process has run this team in the meantime."""
         entries = (await self._door.book()).kv(NAMESPACE)
-        return (await entries.set(self.name, {"after": after, "state": state}, if_version=version)).version
+        kept = await self._door.run(packed, state)
+        return (await entries.set(self.name, {"after": after, "state": kept}, if_version=version)).version
 
 
 def _messages(task: Task) -> list[BaseChatMessage]:

@@ -11,6 +11,7 @@ from autogen_agentchat.messages import BaseAgentEvent, BaseChatMessage, MessageF
 from pydantic_core import to_jsonable_python
 
 from commonplace.adapters.door import Door
+from commonplace.adapters.exact import packed, unpacked
 from commonplace.adapters.words import readable
 from commonplace.values import Json, Message
 
@@ -32,16 +33,7 @@ class Journal:
 
     async def keep(self, messages: Sequence[BaseAgentEvent | BaseChatMessage]) -> None:
         """Write messages at the end; when this returns they are on disk."""
-        book = await self._door.book()
-        lines = []
-        for message in messages:
-            dump: Json = to_jsonable_python(message.dump())
-            if len(json.dumps(dump)) > _LARGE:
-                key = f"{self._name}/{message.id}"
-                await book.kv(NAMESPACE).set(key, dump)
-                dump = key
-            lines.append(_line(message, dump))
-        await book.transcript(self._name).extend(lines)
+        await self._door.run(self._keep, messages)
 
     async def chat_since(self, number: int, team: Team) -> list[BaseChatMessage]:
         """The chat messages after one of a number; events are told by nobody."""
@@ -51,7 +43,7 @@ class Journal:
         made = []
         for line in await book.transcript(self._name).resume(after=number):
             dump = line.metadata.get(_DUMP)
-            whole: Any = await book.kv(NAMESPACE).get(dump) if isinstance(dump, str) else dump
+            whole: Any = unpacked(await book.kv(NAMESPACE).get(dump) if isinstance(dump, str) else dump)
             if isinstance(whole, dict):
                 made.append(factory.create(whole))
         return [message for message in made if isinstance(message, BaseChatMessage)]
@@ -64,6 +56,17 @@ class Journal:
         """The number of the last message; 0 if there is none."""
         said = await (await self._door.book()).transcript(self._name).tail(1)
         return said[-1].number if said else 0
+
+    def _keep(self, messages: Sequence[BaseAgentEvent | BaseChatMessage]) -> None:
+        book, lines = self._door.open(), []
+        for message in messages:
+            dump = packed(to_jsonable_python(message.dump()))
+            if len(json.dumps(dump)) > _LARGE:
+                key = f"{self._name}/{message.id}"
+                book.kv(NAMESPACE).set(key, dump)
+                dump = key
+            lines.append(_line(message, dump))
+        book.transcript(self._name).extend(lines)
 
 
 def _line(message: BaseAgentEvent | BaseChatMessage, dump: Json) -> dict[str, object]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from autogen_agentchat.messages import BaseChatMessage
 
+from commonplace.adapters.exact import unpacked
 from commonplace.values import Json
 
 
@@ -22,7 +23,7 @@ class Saved:
     def read(cls, value: Json) -> Saved:
         if not isinstance(value, dict):
             return cls(after=0, state=None)
-        after, state = value["after"], value["state"]
+        after, state = value["after"], unpacked(value["state"])
         return cls(after=after if isinstance(after, int) else 0, state=state if isinstance(state, dict) else None)
 
 

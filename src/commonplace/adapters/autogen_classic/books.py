@@ -5,10 +5,12 @@ from __future__ import annotations
 import atexit
 import os
 import threading
+from contextlib import ExitStack
 
 from commonplace.adapters.door import Door, Where
 from commonplace.aio import AsyncBook
 from commonplace.book import Book
+from commonplace.errors import StoreClosed
 from commonplace.remote.book import RemoteBook
 
 _doors: dict[tuple[str, str], Door] = {}
@@ -25,19 +27,30 @@ def opened(where: Where | None = None, space: str | None = None) -> Book:
         return door.open()
     place = door.where if "://" in door.where else os.path.abspath(door.where)
     with _lock:
-        door = _doors.get((place, door.space), door)
-        book = door.open()
-        _doors[(place, door.space)] = door
-    return book
+        known = _doors.get((place, door.space))
+        if known is None or _is_closed(known.open()):
+            known = _doors[(place, door.space)] = door
+        return known.open()
 
 
 @atexit.register
 def close() -> None:
     """Learn from what still waits, and close every book that was opened here; a server does its own work."""
-    with _lock:
+    with _lock, ExitStack() as books:  # each is closed, also if another one fails
         for door in _doors.values():
             book = door.open()
-            if not isinstance(book, RemoteBook):
-                book.work()
-            book.close()
+            books.callback(book.close)
+            if not isinstance(book, RemoteBook) and not _is_closed(book):
+                books.callback(book.work)
         _doors.clear()
+
+
+def _is_closed(book: Book) -> bool:
+    """Whether somebody closed it who was given it, by an object's `book`: the next one who names the place opens it."""
+    if isinstance(book, RemoteBook):
+        return book._transport._closed.is_set()
+    try:
+        book._core.store.read(lambda tx: None, None)
+    except StoreClosed:
+        return True
+    return False

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
@@ -32,7 +33,7 @@ class Listener:
         self._agents: WeakSet[ConversableAgent] = WeakSet()
         self._names: set[str] = set()
         self._last: WeakKeyDictionary[ConversableAgent, dict[int, Any]] = WeakKeyDictionary()
-        self._told: dict[tuple[str, str, str], None] = {}
+        self._told: dict[tuple[str, str, str], int] = {}
         self._lock = threading.Lock()
         self.on = True
 
@@ -61,30 +62,36 @@ class Listener:
     def _heard(self, agent: ConversableAgent, messages: Messages) -> Messages:
         if self.on and messages:
             partner = self.sessions.partner(agent, messages)
-            session = self.sessions.of(agent, partner)
-            for message in self._new(agent, partner, messages):
-                self._hear(message, partner, session)
+            # The history itself: what a hook left of it may be the end, or copies.
+            told = messages if partner is None else agent.chat_messages[partner]
+            start = self._start(agent, partner, told)
+            often: Counter[str] = Counter()
+            for at, message in enumerate(told):
+                if isinstance(message, voices.Kept) or message.get("role") == "assistant" or message.get("tool_calls"):
+                    continue
+                said = str((message.get("name"), message.get("content")))
+                often[said] += 1
+                if at >= start:
+                    self._hear(agent, partner, message, often[said])
         return messages
 
-    def _hear(self, message: dict[str, Any], partner: object, session: str) -> None:
-        if isinstance(message, voices.Kept) or message.get("role") == "assistant" or message.get("tool_calls"):
-            return
+    def _hear(self, agent: ConversableAgent, partner: object, message: dict[str, Any], often: int) -> None:
         name = message.get("name") or getattr(partner, "name", None)
         line = voices.line(message, voices.speaker(partner, name), name or "user")
         if line is None or line["name"] in self._names:
             return
-        key = (session, line["name"], line["content"])
+        key = (self.sessions.conversation(agent, partner), line["name"], line["content"])
+        # Several agents hear it, and each would tell it; but people change their minds, and back.
         with self._lock:
-            if key in self._told:
-                return
-            self._told[key] = None
+            told = self._told.pop(key, 0)
+            self._told[key] = max(told, often)
             for old in list(self._told)[:-_KEPT]:
                 del self._told[old]
-        self._tell(line, session)
+        if often > told:
+            self._tell(line, self.sessions.of(agent, partner))
 
-    def _new(self, agent: ConversableAgent, partner: object, messages: Messages) -> Sequence[dict[str, Any]]:
-        """The messages after the last one that was heard of this partner; all, if the history is another one."""
+    def _start(self, agent: ConversableAgent, partner: object, messages: Messages) -> int:
+        """Where the messages begin that came after the last one heard of this partner; 0, if in another history."""
         seen = self._last[agent].get(id(partner))
-        start = next((at + 1 for at in reversed(range(len(messages))) if messages[at] is seen), 0)
         self._last[agent][id(partner)] = messages[-1]
-        return messages[start:]
+        return next((at + 1 for at in reversed(range(len(messages))) if messages[at] is seen), 0)

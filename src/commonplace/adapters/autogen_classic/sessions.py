@@ -31,8 +31,10 @@ class Sessions:
 
     def of(self, agent: Any, partner: Any) -> str:
         """The session of what two agents say to each other now."""
-        if self._session is not None:
-            return self._session
+        return self._session or self.conversation(agent, partner)
+
+    def conversation(self, agent: Any, partner: Any) -> str:
+        """The conversation that two agents are in now, whatever its session is called."""
         between = next((each for each in (agent, partner) if isinstance(each, GroupChatManager)), None)
         if between is None:
             pair = sorted((agent, partner), key=lambda each: (str(getattr(each, "name", "")), id(each)))
@@ -48,10 +50,10 @@ class Sessions:
 
     def partner(self, agent: Any, messages: Sequence[Any]) -> Any:
         """The partner whose conversation with an agent these messages are; None if it is nobody's."""
-        for partner, held in agent.chat_messages.items():
-            if held and (held is messages or held[-1] is messages[-1]):
-                return partner
-        return None
+        held = [(partner, each[-1]) for partner, each in agent.chat_messages.items() if each]
+        same = (partner for partner, last in held if last is messages[-1])
+        # A hook may have made copies: AutoGen's TransformMessages does.
+        return next(same, next((partner for partner, last in held if last == messages[-1]), None))
 
 
 def _first(pair: Sequence[Any]) -> object:
