@@ -1,13 +1,13 @@
 """Which of the memos that recall proposes bear on a task: those that stand out from the others, without a model.
 
 A task is seldom worded as the one before it: what counts is less how close a memo comes than by how much closer than
-the rest of the bank. Weights and bounds are fitted on tests/data/tasks/dev.jsonl (docs/tasks.md has the figures).
+the rest of the bank. Weights and bounds are fitted on the two sets of tests/data/tasks that are for tuning; docs/tasks.md
+has the figures.
 """
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -21,31 +21,30 @@ from commonplace.tasks import stored
 from commonplace.tasks.memo import Memo
 from commonplace.values import Hit
 
-THRESHOLD = 0.22
+THRESHOLD = 0.24
 """Probability from which a memo is given."""
-SHARE = 0.4
-"""What it must have of the best memo's."""
 GENEROUS = 0.02
 """Probability from which a memo is shown to somebody who looks at each."""
 SURE = 0.9
 """Recall's own relevance from which a memo is given in any case: where many say the same, none of them stands out."""
 
 # Log-odds.
-BIAS = -3.6
-MEANING = 0.63
-"""For each deviation by which its meaning is closer than the third best memo's."""
-WORDS = 8.7
-"""For single words that are as much closer."""
-PARTS = 5.6
-"""For clauses of the task that come closer to clauses of the memo."""
-LENGTH = 0.8
+BIAS = -4.69
+RELEVANCE = 0.40
+"""For each of recall's log-odds that is more than the other memos have on average."""
+MEANING = 0.65
+"""For each deviation by which its meaning is closer than theirs."""
+TASK = 2.1
+"""For the cosine of the task and the memo's own, or of its insight if it has none."""
+WORDS = 3.5
+"""For the closeness of single words, less that of the best memo."""
+LENGTH = 0.78
 """For each e-fold of the task's words: of a long one each memo tells a smaller part."""
 
-_THIRD = 2
-_NO_MEANING, _NO_WORDS = 0.0, 0.25
-"""What unrelated text comes to: a bank of one or two memos is compared with that."""
-_PART = re.compile(r"(?<=[.!?;:])\s+|\n+|, (?=\w+ \w+ \w+)| and (?=\w+ \w+)| but ")
-_MOST_PARTS = 40
+_USUAL = 8
+"""A bank of fewer memos is compared with as many that have nothing to do with the task, which come to:"""
+_UNRELATED_RELEVANCE, _UNRELATED_MEANING = -4.4, 2.8
+_SMALLEST = 1e-6
 _LONGEST = 2_000
 _KEPT = 4_096
 
@@ -54,30 +53,29 @@ def choose(task: str, hits: Sequence[Hit], *, threshold: float | None = None, ge
     """The memos that bear on a task, the best first; `generous` also gives the less likely."""
     if not hits:
         return []
-    likely = _probabilities(task, hits)
+    relevance = np.array([hit.parts.relevance for hit in hits])
+    likely = _probabilities(task, hits, relevance)
     least = THRESHOLD if threshold is None else threshold
-    least = min(least, GENEROUS) if generous else max(least, SHARE * float(likely.max()))
-    sure = np.array([hit.parts.relevance for hit in hits]) >= SURE
+    given = (likely >= (min(least, GENEROUS) if generous else least)) | (relevance >= SURE)
     order = np.argsort(-likely, kind="stable").tolist()
-    return [stored.read(hits[at].memory, float(likely[at])) for at in order if likely[at] >= least or sure[at]]
+    return [stored.read(hits[at].memory, float(likely[at])) for at in order if given[at]]
 
 
-def _probabilities(task: str, hits: Sequence[Hit]) -> Floats:
-    texts = [hit.memory.text[:_LONGEST] for hit in hits]
-    meaning = np.array([hit.parts.meaning for hit in hits], np.float32)
-    parts = _closeness(task, texts)
-    evidence = BIAS + LENGTH * math.log(max(len(task.split()), 1)) + PARTS * (parts - parts.max())
-    evidence += MEANING * (meaning - _third(meaning, _NO_MEANING))
-    words = _words(task, texts)
-    evidence += WORDS * (words - _third(words, _NO_WORDS))
+def _probabilities(task: str, hits: Sequence[Hit], relevance: Floats) -> Floats:
+    odds = np.log(np.maximum(relevance, _SMALLEST) / np.maximum(1.0 - relevance, _SMALLEST))
+    meaning = np.array([hit.parts.meaning for hit in hits])
+    words = _words(task, [hit.memory.text[:_LONGEST] for hit in hits])
+    evidence = BIAS + LENGTH * math.log(max(len(task.split()), 1)) + WORDS * (words - words.max())
+    evidence += RELEVANCE * (odds - _average(odds, _UNRELATED_RELEVANCE))
+    evidence += MEANING * (meaning - _average(meaning, _UNRELATED_MEANING))
+    evidence += TASK * _closeness(task, [stored.read(hit.memory) for hit in hits])
     likely: Floats = (1.0 / (1.0 + np.exp(-np.clip(evidence, -60, 60)))).astype(np.float32)
     return likely
 
 
-def _third(values: Floats, unrelated: float) -> float:
-    """The third best value: hardly ever do more memos help with one task."""
-    padded = np.append(values, [unrelated] * _THIRD)
-    return float(np.sort(padded)[::-1][_THIRD])
+def _average(values: Floats, unrelated: float) -> float:
+    missing = max(_USUAL - len(values), 0)
+    return float(values.sum() + missing * unrelated) / (len(values) + missing)
 
 
 def _words(task: str, texts: Sequence[str]) -> Floats:
@@ -87,17 +85,11 @@ def _words(task: str, texts: Sequence[str]) -> Floats:
     return embedder.affinity(question.informative(task), texts)
 
 
-def _closeness(task: str, texts: Sequence[str]) -> Floats:
-    """For each text, how close its clauses come to those of the task, on average over the task's."""
+def _closeness(task: str, memos: Sequence[Memo]) -> Floats:
     asked = _embedded(task)
-    return np.array([(asked @ _embedded(text).T).max(axis=1).mean() for text in texts], np.float32)
+    return np.array([asked @ _embedded((memo.task or memo.insight)[:_LONGEST]) for memo in memos], np.float32)
 
 
 @lru_cache(maxsize=_KEPT)
 def _embedded(text: str) -> Vectors:
-    return load().embed(_parts(text))
-
-
-def _parts(text: str) -> list[str]:
-    found = [part.strip() for part in _PART.split(text) if len(part.split()) > 1]
-    return found[:_MOST_PARTS] or [text]
+    return load().embed([text])[0]
