@@ -1,8 +1,8 @@
 """Which of the memos that recall proposes bear on a task: those that stand out from the others, without a model.
 
 A task is seldom worded as the one before it: what counts is less how close a memo comes than by how much closer than
-the rest of the bank. Weights and bounds are fitted on the two sets of tests/data/tasks that are for tuning; docs/tasks.md
-has the figures.
+the rest of the bank. Weights and bounds are fitted on those sets of tests/data/tasks that are for tuning. Figures:
+docs/tasks.md.
 """
 
 from __future__ import annotations
@@ -92,4 +92,5 @@ def _closeness(task: str, memos: Sequence[Memo]) -> Floats:
 
 @lru_cache(maxsize=_KEPT)
 def _embedded(text: str) -> Vectors:
-    return load().embed([text])[0]
+    vector: Vectors = load().embed([text])[0]
+    return vector
