@@ -195,6 +195,10 @@ def test_not_every_forgetting_is_asked_of_the_book(text: str) -> None:
         ("The meeting is in room Curie.", "they moved it, it's in room Bohr now", "The meeting is in room Bohr"),
         ("The link expires after 24 hours", "it's actually one hour", "The link expires after one hour"),
         ("the recipe needs 200 ml cream", "*milk", "The recipe needs 200 ml milk"),
+        ("I prefer Python.", "I prefer TypeScript now, not Python.", "Sarah prefers TypeScript now"),
+        ("The deadline is Tuesday.", "The deadline is Friday, not Tuesday.", "The deadline is Friday"),
+        ("My dog is a beagle.", "It's a dachshund, not a beagle.", "Sarah's dog is a dachshund"),
+        ("We meet weekly.", "Every two weeks, not weekly.", "The team meets every two weeks"),
     ],
 )
 def test_a_correction_stands_alone(before: str, text: str, told: str) -> None:

@@ -80,6 +80,7 @@ _IS_NOT = compiled(
         (?:but_)?(?:it|he|she|they|i|we)(?:'s|'re|'m|_is|_are|_am|_was)_(?:an?_|the_)?(?P<new>[^,;.]{2,40})""",
     re.IGNORECASE,
 )
+_ITS = re.compile(r"it's\s+", re.IGNORECASE)
 _CLEFT = re.compile(r"it(?:'s| is| was) (?P<what>.+?) (?:that|who|which) (?P<does>.+)$", re.IGNORECASE)
 _DIGIT = re.compile(r"\d")
 _NEGATED = re.compile(r"\bnot\b|n't\b", re.IGNORECASE)
@@ -149,21 +150,35 @@ def _against(text: str, said: Sequence[Said], who: Who, *, asked: bool) -> Corre
     if not said:
         return None
     return (
-        _swapped(text, said)
+        _swapped(text, said, who)
         or (None if asked else _replaced(text, said, who))
         or _contradicted(text, said, who)
         or updated(text, said, who)
     )
 
 
-def _swapped(text: str, said: Sequence[Said]) -> Corrected | None:
+def _swapped(text: str, said: Sequence[Said], who: Who) -> Corrected | None:
     """Read "not weekly, every two weeks" and "Rex isn't a beagle, he's a dachshund" by what was said before."""
     if not _NEGATED.search(text):
         return None
     swap = _SWAP.match(text) or _SWAPPED.match(text) or _IS_NOT.match(text)
-    if not swap or not any(has(each.text, swap["old"]) for each in said[-3:]):
+    base = next((each for each in reversed(said[-3:]) if swap and has(each.text, swap["old"])), None)
+    if not swap or base is None:
         return None
-    return _put_right(swap["new"].removeprefix("it's ").rstrip(".! "), swap["old"], said, False)
+    new = _ITS.sub("", swap["new"], count=1).rstrip(".! ")
+    if _begins_alike(new, base.text):  # "I prefer TypeScript now, not Python": the whole statement, no value for one
+        return Corrected(new, who, base, sure=True)
+    return _put_right(_inside(new), swap["old"], said, False)
+
+
+def _inside(value: str) -> str:
+    """A value as it stands inside of a sentence: "Every two weeks" began one."""
+    return value[:1].lower() + value[1:] if value.partition(" ")[0].lower() in _CLOSED - {"i"} else value
+
+
+def _begins_alike(new: str, old: str) -> bool:
+    words, before = _TOKEN.findall(new.lower()), _TOKEN.findall(old.lower())
+    return len(words) > _SAME_WORDS and words[:_SAME_WORDS] == before[:_SAME_WORDS]
 
 
 def _replaced(text: str, said: Sequence[Said], who: Who) -> Corrected | None:
