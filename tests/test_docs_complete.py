@@ -87,3 +87,15 @@ def anchors(text: str) -> set[str]:
     """The names under which a page's headings can be linked."""
     headings = re.findall(r"(?m)^#{1,6} (.+)$", re.sub(r"(?ms)^```.*?^```", "", text))
     return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+def test_what_the_page_on_five_documents_names_as_shown_is_there() -> None:
+    lines = [line for line in (DOCS / "seeds.md").read_text("utf-8").splitlines() if line.startswith("| ")]
+    named = {name for line in lines for name in re.findall(r"\w+", line.split("|")[-2]) if name.count("_") > 2}
+    defined = {
+        name
+        for path in Path(__file__).parent.rglob("*.py")
+        for name in re.findall(r"^(?:async )?def (\w+)", path.read_text("utf-8"), re.MULTILINE)
+    }
+    assert len(named) > 20
+    assert named <= defined
