@@ -97,5 +97,5 @@ def test_what_the_page_on_five_documents_names_as_shown_is_there() -> None:
         for path in Path(__file__).parent.rglob("*.py")
         for name in re.findall(r"^(?:async )?def (\w+)", path.read_text("utf-8"), re.MULTILINE)
     }
-    assert len(named) > 20
+    assert len(named) >= 20
     assert named <= defined
