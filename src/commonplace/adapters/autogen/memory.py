@@ -13,17 +13,17 @@ from typing_extensions import Self
 from commonplace import checks
 from commonplace.adapters.autogen import contents, injecting
 from commonplace.adapters.autogen.cancelling import cancellable
+from commonplace.adapters.autogen.keeping import Keeping
 from commonplace.adapters.autogen.listening import Listener
 from commonplace.adapters.autogen.options import CommonplaceMemoryConfig, Options
 from commonplace.adapters.autogen.recalling import Found, recall
 from commonplace.adapters.autogen.switching import Switching, in_our_words
 from commonplace.adapters.door import Door, Where
 from commonplace.adapters.words import readable
-from commonplace.aio import AsyncBook
 from commonplace.values import NOBODY, Order, Scope, Within
 
 
-class CommonplaceMemory(Switching, Memory, Component[CommonplaceMemoryConfig]):
+class CommonplaceMemory(Keeping, Switching, Memory, Component[CommonplaceMemoryConfig]):
     """A persistent memory that agents, teams and processes share.
 
     `where` is a path, a URL or an open book (else COMMONPLACE_BOOK, else commonplace.db). `scope` is where `add`
@@ -74,10 +74,6 @@ class CommonplaceMemory(Switching, Memory, Component[CommonplaceMemoryConfig]):
         """The source of this memory's messages in a model context: the same for the same memory in any process."""
         return injecting.source(self._name, self._door.where, self._door.space, self._scope, self._options)
 
-    async def book(self) -> AsyncBook:
-        """The book itself, for every verb that AutoGen has no name for."""
-        return await self._door.book()
-
     async def update_context(self, model_context: ChatCompletionContext) -> UpdateContextResult:
         """Put what bears on the last words above them, in place of what stood there for the words before."""
         messages = await injecting.messages_of(model_context)
@@ -99,25 +95,6 @@ class CommonplaceMemory(Switching, Memory, Component[CommonplaceMemoryConfig]):
         found = await cancellable(work, cancellation_token)
         return await self._door.run(_results, found, contents.found)
 
-    async def add(self, content: MemoryContent, cancellation_token: CancellationToken | None = None) -> None:
-        """Remember a content; when this returns it is on disk, and every agent on the book recalls it."""
-        await cancellable(self._add(content), cancellation_token)
-
-    async def forget(self, id: str) -> None:
-        """Remove the memory that a result's metadata names as `id`, with all its versions."""
-        await (await self.book()).forget(id)
-
-    async def revise(self, id: str, content: MemoryContent, *, reason: str | None = None) -> None:
-        """Give a memory a new content; the one before stays in its history. Its metadata stays unless some is given."""
-        change = await self._door.run(contents.change, content)
-        await (await self.book()).revise(id, **change, reason=reason)
-
-    async def clear(self) -> None:
-        """Forget what belongs to this memory's scope; without one, what belongs to no user and no agent."""
-        nobodys = {"user": {"$exists": False}, "agent": {"$exists": False}}
-        chosen: dict[str, Any] = {"filter": nobodys} if self._scope == NOBODY else {"scope": self._scope}
-        await (await self.book()).forget(**chosen)
-
     async def close(self) -> None:
         """Learn from what was said last, if this learns; release the book if this opened it. What it holds stays."""
         try:
@@ -125,10 +102,6 @@ class CommonplaceMemory(Switching, Memory, Component[CommonplaceMemoryConfig]):
                 await self._listener.finish()
         finally:
             await self._door.close()
-
-    async def _add(self, content: MemoryContent) -> None:
-        draft = await self._door.run(contents.draft, content, self._scope)
-        await (await self.book()).remember(draft)
 
     def _to_config(self) -> CommonplaceMemoryConfig:
         door, learns = self._door, self._listener is not None
