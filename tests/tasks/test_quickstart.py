@@ -9,35 +9,9 @@ from typing import Any
 import pytest
 
 from commonplace.tasks import MemoryController
+from tests.adapters.autogen.documents import CONTROLLER
 from tests.tasks.scripted import Answering
 
-# As it stands in AutoGen's reference.
-PROGRAM = """
-import asyncio
-from autogen_ext.models.openai import OpenAIChatCompletionClient
-from autogen_ext.experimental.task_centric_memory import MemoryController
-from autogen_ext.experimental.task_centric_memory.utils import PageLogger
-
-
-async def main() -> None:
-    client = OpenAIChatCompletionClient(model="gpt-4o")
-    logger = PageLogger(config={"level": "DEBUG", "path": "./pagelogs/quickstart"})  # Optional, but very useful.
-    memory_controller = MemoryController(reset=True, client=client, logger=logger)
-
-    # Add a few task-insight pairs as memories, where an insight can be any string that may help solve the task.
-    await memory_controller.add_memo(task="What color do I like?", insight="Deep blue is my favorite color")
-    await memory_controller.add_memo(task="What's another color I like?", insight="I really like cyan")
-    await memory_controller.add_memo(task="What's my favorite food?", insight="Halibut is my favorite")
-
-    # Retrieve memories for a new task that's related to only two of the stored memories.
-    memos = await memory_controller.retrieve_relevant_memos(task="What colors do I like most?")
-    print("{} memories retrieved".format(len(memos)))
-    for memo in memos:
-        print("- " + memo.insight)
-
-
-asyncio.run(main())
-"""
 MODEL = "from autogen_ext.models.openai import OpenAIChatCompletionClient\n"
 SAID = "2 memories retrieved\n- Deep blue is my favorite color\n- I really like cyan\n"
 
@@ -57,7 +31,7 @@ def script(step: str, asked: dict[str, Any]) -> object:
 @pytest.mark.parametrize("client", [None, Answering(script), Answering(says="I cannot help with that.")])
 def test_the_quick_start_runs_with_another_import(client: Any, capsys: pytest.CaptureFixture[str]) -> None:
     """With no model, with one, and with one that answers nothing of use."""
-    program = PROGRAM.replace(MODEL, "").replace("autogen_ext.experimental.task_centric_memory", "commonplace.tasks")
+    program = CONTROLLER.replace(MODEL, "").replace("autogen_ext.experimental.task_centric_memory", "commonplace.tasks")
     for _ in range(2):
         exec(compile(program, "seed", "exec"), {"OpenAIChatCompletionClient": lambda **options: client})
         assert capsys.readouterr().out == SAID

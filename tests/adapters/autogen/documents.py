@@ -176,31 +176,3 @@ async def main() -> None:
 
 asyncio.run(main())
 """
-
-# What the example above comes to with CommonplaceMemory: the same lines, with `add` and `query` for its two verbs.
-CONTROLLER_OURS = """
-import asyncio
-from autogen_core.memory import MemoryContent
-from commonplace.adapters.autogen import CommonplaceMemory
-
-
-async def main() -> None:
-    memory = CommonplaceMemory("memos.db")
-
-    async def add_memo(task, insight):
-        await memory.add(MemoryContent(content={"task": task, "insight": insight}, mime_type="application/json"))
-
-    # Add a few task-insight pairs as memories, where an insight can be any string that may help solve the task.
-    await add_memo(task="What color do I like?", insight="Deep blue is my favorite color")
-    await add_memo(task="What's another color I like?", insight="I really like cyan")
-    await add_memo(task="What's my favorite food?", insight="Halibut is my favorite")
-
-    # Retrieve memories for a new task that's related to only two of the stored memories.
-    memos = (await memory.query("What colors do I like most?")).results
-    print("{} memories retrieved".format(len(memos)))
-    for memo in memos:
-        print("- " + memo.content["insight"])
-
-
-asyncio.run(main())
-"""

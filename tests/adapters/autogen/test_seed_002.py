@@ -77,17 +77,6 @@ def test_the_mem0_example_runs_with_another_class(capsys: pytest.CaptureFixture[
     assert "User likes the color blue." in printed
 
 
-def test_the_memory_controller_example_needs_no_model_with_add_and_query(capsys: pytest.CaptureFixture[str]) -> None:
-    # MemoryController asks a model at every step of this; it has other verbs, so that those lines change.
-    assert "retrieve_relevant_memos" in documents.CONTROLLER
-    run(documents.CONTROLLER_OURS)
-    printed = capsys.readouterr().out
-    assert "2 memories retrieved" in printed
-    assert "Deep blue" in printed
-    assert "cyan" in printed
-    assert "Halibut" not in printed
-
-
 def test_teachability_is_learning_from_what_the_agent_hears() -> None:
     # Teachability(memory_controller) in an agent's memory: CommonplaceMemory(learn=True), without a call of a model.
     from tests.adapters.autogen.scripted import agent, asked
