@@ -1,6 +1,6 @@
 """An AG2 agent that remembers across programs: run it twice.
 
-pip install "commonplace-memory[ag2]"
+pip install ".[ag2]"
 """
 
 import asyncio

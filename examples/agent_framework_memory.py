@@ -1,6 +1,6 @@
 """An Agent Framework agent that remembers across programs, and whose session goes on: run it twice.
 
-pip install "commonplace-memory[agent-framework]"
+pip install ".[agent-framework]"
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """Two AutoGen agents that write one file; the second one's patch is stale, and it is told so.
 
-pip install "commonplace-memory[autogen]" "autogen-ext==0.7.5"
+pip install ".[autogen]" "autogen-ext==0.7.5"
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """A group chat of the classic AutoGen that remembers across programs: run it twice.
 
-pip install "commonplace-memory[autogen-classic]"
+pip install ".[autogen-classic]"
 """
 
 import sys

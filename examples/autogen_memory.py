@@ -1,6 +1,6 @@
 """An AutoGen agent that remembers across programs: run it twice.
 
-pip install "commonplace-memory[autogen]" "autogen-ext==0.7.5"
+pip install ".[autogen]" "autogen-ext==0.7.5"
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """An AutoGen team that shares memory and goes on where it stopped: run it twice, or kill it in between.
 
-pip install "commonplace-memory[autogen]" "autogen-ext==0.7.5"
+pip install ".[autogen]" "autogen-ext==0.7.5"
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """An agent that learns from a mistake and from its user, and has it in the next program: run it twice.
 
-pip install "commonplace-memory[autogen]" "autogen-ext==0.7.5"
+pip install ".[autogen]" "autogen-ext==0.7.5"
 """
 
 import asyncio

@@ -43,6 +43,7 @@ HEAVY_BUILT_IN = ("http.server", "multiprocessing", "socketserver", "unittest", 
 
 SMOKE = """
 import commonplace
+import commonplace.adapters.door, commonplace.tasks, commonplace.tasks.pages  # what they need is what the package needs
 with commonplace.open("smoke.db") as book:
     book.remember("We chose FastAPI over Flask because of async support", kind="decision")
     assert "FastAPI" in book.recall("Which web framework did we choose?").text

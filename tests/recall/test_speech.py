@@ -27,3 +27,13 @@ def test_a_text_without_a_name_in_front_has_no_speaker(text: str) -> None:
 def test_a_turn_that_ends_by_asking_is_a_question() -> None:
     assert speech.is_question("How was it? ")
     assert not speech.is_question("Did it work? Yes, it did.")
+
+
+@pytest.mark.parametrize("text", ["Noted.", "ok", "Sure, thanks!", "Got it, will do.", "Thank you very much!"])
+def test_an_acknowledgement_is_a_nod(text: str) -> None:
+    assert speech.is_nod(text)
+
+
+@pytest.mark.parametrize("text", ["Rome.", "Yes, in Rome", "42", "", "Noted: the pier is number four"])
+def test_what_tells_something_is_no_nod(text: str) -> None:
+    assert not speech.is_nod(text)

@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from os import PathLike, fspath
-from typing import ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeGuard, TypeVar
 
 from commonplace.aio import _LOCAL, _REMOTE, AsyncBook, _Threads
 from commonplace.book import Book
 from commonplace.errors import InvalidInput, StoreClosed
 from commonplace.opening import open as open_book
 from commonplace.remote.address import is_remote
-from commonplace.remote.book import RemoteBook
+
+if TYPE_CHECKING:
+    from commonplace.remote.book import RemoteBook  # needs packages that only who opens one has
 
 Where = str | PathLike[str] | Book | AsyncBook
 
@@ -61,6 +64,13 @@ class Door:
                 self._book = open_book(self.where, space=self.space)
             return self._book
 
+    async def learned(self) -> None:
+        """Make memories of what waits to be learned from: this may be the last process. A server does so by itself."""
+        book = self._book
+        if book is not None and not self._threads.stopped and not is_served(book):
+            with suppress(StoreClosed):  # a book that was given may have been closed by its giver
+                await self.run(book.work, hurry=True)
+
     async def close(self) -> None:
         """Stop the worker threads, and close the book unless it was given; closing twice is harmless."""
         if not self._threads.stopped:
@@ -74,5 +84,10 @@ class Door:
                 self._book.close()
 
 
+def is_served(book: Book) -> TypeGuard[RemoteBook]:
+    """Whether a book is that of a server, which does its own work."""
+    return hasattr(book, "_transport")
+
+
 def _place(book: Book) -> str:
-    return book._transport.shown if isinstance(book, RemoteBook) else book._core.where
+    return book._transport.shown if is_served(book) else book._core.where

@@ -25,7 +25,8 @@ class Wanted:
     tags: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
-        checks.within(self.within)  # a slip is told where it was made, not in the first turn
+        checks.within(self.within)
+        ensure_options(k=self.k, threshold=self.threshold, max_tokens=self.max_tokens, kinds=self.kinds, tags=self.tags)
 
     def recall(self, book: Book, words: str, *, besides: str) -> Recall | None:
         """What bears on the words, but for the messages of the conversation `besides`; None if nothing does.
@@ -47,3 +48,22 @@ class Wanted:
             tags=self.tags,
         )
         return found if found.text else None
+
+
+def ensure_options(
+    *,
+    k: int | None,
+    threshold: float | None,
+    max_tokens: int | None,
+    kinds: Sequence[str] | None,
+    tags: Sequence[str] | None,
+) -> None:
+    """Refuse what `Book.recall` would refuse: a slip is told where it was made, not in an agent's first turn."""
+    if k is not None:
+        checks.count(k, "k", least=1, most=1_000)
+    if threshold is not None:
+        checks.share(threshold, "threshold")
+    if max_tokens is not None:
+        checks.count(max_tokens, "max_tokens", least=1)
+    checks.kinds(kinds)
+    checks.tags(tags or ())

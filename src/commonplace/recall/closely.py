@@ -21,6 +21,8 @@ ASKED = 2.0
 """For what the person said who is asked about; as much against what another said."""
 ASKING = -0.37
 """For a turn that is itself a question."""
+NODDING = -9.0
+"""For a turn that only acknowledges: what stands around it may bear on the question, it never does."""
 SAME_MONTH = 1.7
 """For what was said in the month that the question names, before a month next to it."""
 NEXT_MONTH = 2.0
@@ -138,7 +140,7 @@ def likeness(affinity: Floats, share: Floats, meaning: Floats) -> Floats:
 
 def _shape(question: Question, text: str) -> float:
     """Give what the look of a text is worth to a question of this kind."""
-    worth = ASKING if speech.is_question(text) else 0.0
+    worth = ASKING if speech.is_question(text) else NODDING if speech.is_nod(text) else 0.0
     beginning = text[:_BEGINNING]
     if question.wants_time and _tells_a_time(beginning):
         worth += TIME

@@ -10,6 +10,13 @@ _NAME = re.compile(r"[^\W\d_][\w'’-]*")
 _LONGEST = 100
 _NOBODY: frozenset[str] = frozenset()
 
+_LONGEST_NOD = 60
+_NODS = frozenset(
+    """ok okay k yes yeah yep yup no nope sure noted understood thanks thank you ty got it great good perfect fine
+    alright right cool nice done will do sounds i see exactly agreed acknowledged ack absolutely of course problem
+    welcome you're hello hi hey bye goodbye please very much so that's clear""".split()
+)
+
 USERS = frozenset({"user", "human", "me", "customer", "client"})
 """Names that people go by who talk with a program."""
 ASSISTANTS = frozenset({"assistant", "ai", "agent", "bot", "model", "chatbot"})
@@ -29,6 +36,14 @@ def speaker(source: str | None, text: str) -> frozenset[str]:
 @lru_cache(maxsize=1024)
 def _words(name: str) -> frozenset[str]:
     return frozenset(word.casefold() for word in _NAME.findall(name))
+
+
+def is_nod(text: str) -> bool:
+    """Tell whether a turn only acknowledges or greets ("Noted.", "Sure, thanks!"): it answers nothing by itself."""
+    if len(text) > _LONGEST_NOD:
+        return False
+    said = [word.casefold() for word in _NAME.findall(text)]
+    return len(said) > 0 and _NODS.issuperset(said)
 
 
 def is_question(text: str) -> bool:

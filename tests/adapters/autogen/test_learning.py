@@ -159,3 +159,17 @@ def test_what_is_learned_belongs_to_the_scope_and_to_no_group(tmp_path: Path) ->
             CommonplaceMemory(tmp_path / "team.db", learn=True, scope=Scope(session="team"))
 
     asyncio.run(main())
+
+
+def test_what_was_said_is_learned_when_the_memory_is_closed(tmp_path: Path) -> None:
+    async def main() -> None:
+        memory = CommonplaceMemory(tmp_path / "team.db", learn=True)
+        speaker = agent(memory, model=client(*["Noted."] * 3))
+        for task in ("I prefer answers in metric units.", "My name is Elena.", "We decided to use SQLite."):
+            await speaker.run(task=task)
+        await memory.close()
+
+    asyncio.run(main())
+    with commonplace.open(tmp_path / "team.db") as later:
+        assert not later.jobs()
+        assert {memory.kind for memory in later.list()} >= {"preference", "fact", "decision"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from autogen_core import CancellationToken, ComponentModel, Image
@@ -322,3 +323,13 @@ def test_an_asynchronous_book_is_taken_too(tmp_path: Path) -> None:
                 CommonplaceMemory(opened, space="elsewhere")
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"k": 0}, {"threshold": 5}, {"kinds": "fact"}, {"kinds": ["facct"]}, {"tags": "x"}, {"max_tokens": 0}],
+    ids=str,
+)
+def test_a_slip_in_an_option_is_told_when_the_memory_is_made(book: commonplace.Book, wrong: dict[str, Any]) -> None:
+    with pytest.raises(commonplace.InvalidInput, match=next(iter(wrong)).rstrip("s")):
+        CommonplaceMemory(book, **wrong)

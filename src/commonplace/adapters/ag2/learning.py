@@ -49,7 +49,8 @@ class LearnAggregate:
         return await self._door.book()
 
     async def close(self) -> None:
-        """Release the book if this opened it; what it holds stays."""
+        """Make memories of what was said, and release the book if this opened it; what it holds stays."""
+        await self._door.learned()
         await self._door.close()
 
     def _listen(self, session: str, said: Sequence[Heard]) -> None:

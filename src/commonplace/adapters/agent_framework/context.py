@@ -92,7 +92,9 @@ class CommonplaceContextProvider(ContextProvider):
         return await self._places.door.book()
 
     async def close(self) -> None:
-        """Release the book if this provider opened it; what it holds stays."""
+        """Make memories of what was said, and release the book if this provider opened it; what it holds stays."""
+        if self._listener is not None:
+            await self._places.door.learned()
         await self._places.door.close()
 
     def _recall(self, words: str, conversation: str) -> Recall | None:

@@ -100,6 +100,7 @@ class CommonplaceMemory(Keeping, Switching, Memory, Component[CommonplaceMemoryC
         try:
             if self._listener is not None:
                 await self._listener.finish()
+                await self._door.learned()
         finally:
             await self._door.close()
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from commonplace import checks
+from commonplace.adapters.recalling import ensure_options
 from commonplace.errors import InvalidInput
 from commonplace.values import Order, Scope, Within
 
@@ -28,6 +29,9 @@ class Options:
     filter: Mapping[str, Any] | None = None
     kinds: Sequence[str] | None = None
     tags: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        ensure_options(k=self.k, threshold=self.threshold, max_tokens=self.max_tokens, kinds=self.kinds, tags=self.tags)
 
     @property
     def most(self) -> int:

@@ -7,11 +7,10 @@ import os
 import threading
 from contextlib import ExitStack
 
-from commonplace.adapters.door import Door, Where
+from commonplace.adapters.door import Door, Where, is_served
 from commonplace.aio import AsyncBook
 from commonplace.book import Book
 from commonplace.errors import StoreClosed
-from commonplace.remote.book import RemoteBook
 
 _doors: dict[tuple[str, str], Door] = {}
 _lock = threading.Lock()
@@ -29,6 +28,7 @@ def opened(where: Where | None = None, space: str | None = None) -> Book:
     with _lock:
         known = _doors.get((place, door.space))
         if known is None or _is_closed(known.open()):
+            door.open()  # what cannot be opened is not kept
             known = _doors[(place, door.space)] = door
         return known.open()
 
@@ -40,14 +40,14 @@ def close() -> None:
         for door in _doors.values():
             book = door.open()
             books.callback(book.close)
-            if not isinstance(book, RemoteBook) and not _is_closed(book):
+            if not is_served(book) and not _is_closed(book):
                 books.callback(book.work)
         _doors.clear()
 
 
 def _is_closed(book: Book) -> bool:
     """Whether somebody closed it who was given it, by an object's `book`: the next one who names the place opens it."""
-    if isinstance(book, RemoteBook):
+    if is_served(book):
         return book._transport._closed.is_set()
     try:
         book._core.store.read(lambda tx: None, None)
