@@ -36,6 +36,7 @@ def test_a_memo_is_changed_and_removed_by_its_id(book: commonplace.Book) -> None
     # What it said at first is news again, under an id of its own.
     again = bank.add_memo("The gate opens to the left", task_str="Open the garden gate")
     assert again.id != memo.id
+    assert bank.add_memo("The gate opens to the left", task_str="Open the garden gate") == again
     bank.delete_memo(memo.id)
     assert [each.id for each in bank.list_memos()] == [again.id]
     with pytest.raises(NotFound, match="no memo"):
@@ -48,6 +49,22 @@ def test_the_same_memo_is_kept_once(book: commonplace.Book) -> None:
     (memo,) = bank.list_memos()
     assert ids == {memo.id}
     assert "4711" not in memo.insight  # secrets are taken out of memos as of every memory
+
+
+def test_a_memo_that_left_the_bank_is_news_again(book: commonplace.Book) -> None:
+    bank = MemoryBank(book=book)
+    for leave in (
+        lambda id: book.remember("Tea is at four", supersedes=[id]),  # contradicted, as by `learn`
+        lambda id: book.revise(id, tags=[]),
+        lambda id: book.revise(id, kind="note"),
+    ):
+        leave(bank.add_memo("Tea is at five").id)
+        assert bank.list_memos() == []
+        assert bank.add_memo("Tea is at five") == bank.add_memo("Tea is at five")
+        assert [memo.insight for memo in bank.list_memos()] == ["Tea is at five"]
+    book.quarantine(bank.list_memos()[0].id, reason="nobody said so")
+    bank.add_memo("Tea is at five")
+    assert bank.list_memos() == []
 
 
 def test_a_memo_is_found_by_its_topics_and_quoted_without_them(book: commonplace.Book) -> None:
