@@ -73,8 +73,11 @@ class Model:
         """The model's answer in plain text; its failures are the caller's."""
         if self.client is None:
             raise InvalidInput("there is no model to ask: give a client")
+        parts = [content] if isinstance(content, str) else list(content)
+        if not all(isinstance(each, str) for each in parts):
+            raise InvalidInput("the model is asked in text: leave out pictures, or ask the client itself")
         self.calls += 1
-        text = content if isinstance(content, str) else "\n".join(each for each in content if isinstance(each, str))
+        text = "\n".join(parts)
         turns = [Turn(role="system", text=system or "You are a careful assistant."), Turn(role="user", text=text)]
         return await self._answer(summary, turns, plain=True)
 
