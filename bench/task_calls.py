@@ -94,8 +94,8 @@ async def counted(folder: Path, make: Callable[..., Any], teachable: Callable[[A
 
     async def assign(task: str) -> tuple[str, str]:
         tried.append(task)
-        # Wrong the first time; right once an insight stands below the task.
-        return ("12" if "insight" in task.lower() or "noted on" in task.lower() else "11"), "I counted."
+        # Wrong the first time, whatever stands below the task; right with the insight from that failure.
+        return ("11" if len(tried) == 1 else "12"), "I counted."
 
     controller = make(folder, client, assign)
     found: dict[str, int] = {}

@@ -179,3 +179,4 @@ def test_affinity_is_how_close_a_texts_words_come_to_those_asked_for() -> None:
 def test_affinity_without_words_is_nothing() -> None:
     assert StaticEmbedder().affinity([], ["Anything"]).tolist() == [0]
     assert StaticEmbedder().affinity(["anything"], []).tolist() == []
+    assert StaticEmbedder().affinity(["x" * 4_000], ["Anything"]).tolist() == [0]  # a word that nobody knows

@@ -47,6 +47,8 @@ def test_any_agent_or_team_does_and_starts_each_task_anew(tmp_path: Path) -> Non
             for number in range(2):
                 assert await apprentice.assign_task(f"task {number}", use_memory=False) == "done"
                 assert f"task {1 - number}" not in str(client.create_calls[-1]["messages"])
+            both = (apprentice.assign_task(task, use_memory=False) for task in ("this", "that"))
+            assert await asyncio.gather(*both) == ["done", "done"]  # one after the other
             await apprentice.close()
 
     asyncio.run(teams())

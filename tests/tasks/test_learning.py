@@ -137,5 +137,8 @@ def test_what_cannot_be_done_is_said(tmp_path: Path) -> None:
                 await controller.add_memo(" ")
             with pytest.raises(InvalidInput, match="give a client"):
                 await Grader().call_model("ask", "anything")
+            assert await Grader(Answering()).call_model("ask", ["two", "texts"]) == "noted"
+            with pytest.raises(InvalidInput, match="leave out pictures"):
+                await Grader(Answering()).call_model("ask", ["a text", object()])
 
     asyncio.run(refused())

@@ -298,3 +298,43 @@ def test_a_disk_that_fails_is_reported_once_and_stops_nothing(tmp_path: Path, ca
     log.finalize()
     assert len(caplog.records) == 1
     assert "is not written any further" in caplog.text
+
+
+class Unshown:
+    """A value that fails whoever looks at it."""
+
+    def __repr__(self) -> str:
+        raise ValueError("closed")
+
+
+class Image:
+    """An image as AutoGen has it, whose pixels were closed meanwhile."""
+
+    class image:
+        @staticmethod
+        def save(*args: object, **options: object) -> None:
+            raise ValueError("Operation on closed image")
+
+
+def test_a_value_that_cannot_be_written_stops_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    log = logger(tmp_path)
+    ring: dict[str, object] = {}
+    ring["ring"] = ring
+    log.log_dict_list([ring, {(1, 2): "tuple"}, {"a": Unshown()}], None)  # type: ignore[list-item, dict-item, arg-type]
+    log.log_message_content([Image(), threading.Lock()], "odd")
+    log.info(log.log_link_to_local_file(tmp_path / "\udcff.txt"))
+    log.finalize()
+    text = everything(log)
+    for shown in ("&#x27;ring&#x27;: {...}", "(1, 2): &#x27;tuple&#x27;", "dict that cannot be shown", "lock object"):
+        assert shown in text
+    assert 'href="../%FF.txt"' in text
+    assert "an image is missing in the page log" in caplog.text
+    assert 'data-of="run" data-state="done"' in text
+
+
+def test_no_file_is_made_through_a_link_to_nowhere(tmp_path: Path) -> None:
+    (tmp_path / "log").mkdir()
+    (tmp_path / "log" / "index.html").symlink_to(tmp_path / "elsewhere.html")
+    with pytest.raises(StoreUnavailable):
+        logger(tmp_path / "log")
+    assert not (tmp_path / "elsewhere.html").exists()

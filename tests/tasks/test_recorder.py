@@ -244,6 +244,40 @@ async def test_a_stream_that_is_left_early_is_replayed_as_far_as_it_was_read(tmp
     client.finalize()
 
 
+class Wordy(ReplayChatCompletionClient):
+    """Streams words without a whole at the end."""
+
+    async def create_stream(self, *args: Any, **options: Any) -> AsyncGenerator[str | CreateResult, None]:
+        for word in ("forty", "one"):
+            yield word
+
+
+async def test_a_stream_of_words_alone_and_arguments_like_an_image_are_replayed(tmp_path: Path) -> None:
+    path, answers = tmp_path / "session.json", []
+    for mode in ("record", "replay"):
+        client = ChatCompletionClientRecorder(Wordy(["a"], model_info=INFO), mode, str(path))  # type: ignore[arg-type]
+        answers.append([piece async for piece in client.create_stream([user("How many?")])])
+        await client.create([user("And?")], extra_create_args={"metadata": {"data": "mills"}})
+        client.finalize()
+    assert answers == [["forty", "one"]] * 2
+
+
+async def test_two_recorders_of_one_file_do_not_lose_each_others_turns_silently(tmp_path: Path) -> None:
+    path = tmp_path / "session.json"
+    path.symlink_to(tmp_path / "kept.json")
+    first, second = (ChatCompletionClientRecorder(model(*"abcdefghi"), "record", str(path)) for _ in range(2))
+    await first.create([user("Begin")])
+    asked = [client.create([user(f"{number}")]) for number in range(8) for client in (first, second)]
+    answers = await asyncio.gather(*asked, return_exceptions=True)
+    assert {type(each) for each in answers} <= {CreateResult, InvalidInput}
+    path.write_text("[]", "utf-8")
+    for client in (first, second):
+        with pytest.raises(InvalidInput, match="a file of its own"):
+            client.finalize()
+    assert path.is_symlink()
+    assert {each.name for each in tmp_path.iterdir()} == {"session.json", "kept.json"}
+
+
 async def test_turns_asked_at_once_keep_the_order_in_which_they_were_asked(tmp_path: Path) -> None:
     path = str(tmp_path / "session.json")
     client = ChatCompletionClientRecorder(Slow(["1", "2", "3"], model_info=INFO), "record", path)

@@ -115,3 +115,59 @@ def test_a_model_that_says_that_nothing_helps_is_believed(tmp_path: Path) -> Non
             await each.close()
 
     asyncio.run(turns())
+
+
+def test_an_answer_that_was_not_asked_for_ends_nothing_and_the_rules_answer(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    advice: list[object] = [{}, {"advice": 5}, {"advice": ["x"]}, {"advice": "x" * 5_000}, {"advice": False}, [], "no"]
+    chosen: list[object] = [{"useful": each} for each in ([True], [0, 99], [{"number": 1}], 1, None)]
+    strange: list[object] = [{"task": "a\0b", "topics": ["\ud800", "\0", 7, "t" * 9_000]}, {"task": [], "topics": "x"}]
+    answers = iter([*advice, *strange, *chosen])
+
+    async def turns() -> None:
+        controller = MemoryController(client=Answering(lambda *_: next(answers)), book=tmp_path / "team.db")
+        for number, _ in enumerate(advice):
+            told = f"You should oil hinge {number}."
+            assert await controller.consider_memo_storage(told) == told
+        for number, _ in enumerate(strange):
+            memo = await controller.add_memo(f"Hinge {number} squeaks", "Oil a hinge")
+            assert all(len(topic) < 200 for topic in memo.topics)
+        for _ in chosen:
+            assert await controller.retrieve_relevant_memos("Which hinges should you oil?")
+        await controller.close()
+
+    asyncio.run(turns())
+    assert caplog.text.count("cannot be used") == len(advice) + 1 + len(chosen)
+
+
+def test_what_no_text_may_hold_is_taken_out_of_a_models_words(tmp_path: Path) -> None:
+    answers = iter([{"advice": "\0"}, {"advice": "Oil it \ud800", "task": "\0a\ud800"}, {"task": None, "topics": []}])
+
+    async def turns() -> None:
+        controller = MemoryController(client=Answering(lambda *_: next(answers)), book=tmp_path / "team.db")
+        assert await controller.consider_memo_storage("Oil") is None
+        assert await controller.consider_memo_storage("Oil") == "Oil it ?"
+        (memo,) = await controller.list_memos()
+        assert (await controller.update_memo(memo.id, "Grease \0 it \ud800", task="a\0b")).task == "a b"
+        await controller.close()
+
+    asyncio.run(turns())
+
+
+def test_a_model_that_chooses_is_shown_the_beginning_of_each_memo(tmp_path: Path) -> None:
+    shown: list[str] = []
+
+    def script(step: str, asked: dict[str, Any]) -> object:
+        shown.extend(memo["memo"] for memo in asked.get("memos", ()))
+        return {"useful": [1], "topics": [], "task": None}
+
+    async def turns() -> None:
+        controller = MemoryController(client=Answering(script), book=tmp_path / "team.db")
+        memo = await controller.add_memo("Oil the hinge. " * 1_000)
+        assert await controller.retrieve_relevant_memos("Oil the hinge")
+        assert [len(each) for each in shown] == [2_000]
+        assert len(memo.insight) > 10_000
+        await controller.close()
+
+    asyncio.run(turns())

@@ -110,7 +110,7 @@ class StaticEmbedder:
             return out
         weights, closeness = self._closeness(np.array(asked, np.int32), np.concatenate(held))
         best = np.maximum.reduceat(closeness, (np.cumsum(counts) - counts)[filled], axis=1)
-        out[filled] = weights @ best / weights.sum()
+        out[filled] = weights @ best / max(weights.sum(), _SMALLEST_LENGTH)  # words that nobody knows weigh nothing
         return out
 
     def _distinct(self, text: str) -> npt.NDArray[np.int32]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, TypedDict
 
 from autogen_agentchat.base import TaskRunner
@@ -58,6 +59,7 @@ class Apprentice:
         self.client = client
         self.logger: Pages = logger or Silent()
         self._given = agent_or_team
+        self._busy = asyncio.Lock()  # one agent does one task at a time, whoever gives it
         self.memory_controller = MemoryController(
             chosen.get("reset", False), client, self.assign_task_to_agent_or_team, chosen.get("MemoryController"),
             self.logger, book=book, scope=scope,
@@ -91,11 +93,12 @@ class Apprentice:
         """Give a task to the agent or team as it is: the answer, and all that was said on the way."""
         with page(self.logger, "assign_task_to_agent_or_team"):
             self.logger.info(task)
-            runner = self._given
-            if runner is None:
-                runner = runners.made(self.name_of_agent_or_team, self.client, unique=self.disable_prefix_caching)
+            if self._given is None:
+                made = runners.made(self.name_of_agent_or_team, self.client, unique=self.disable_prefix_caching)
+                answer, work = await runners.run(made, task)
             else:
-                await runners.start_anew(runner)
-            answer, work = await runners.run(runner, task)
+                async with self._busy:
+                    await runners.start_anew(self._given)
+                    answer, work = await runners.run(self._given, task)
             self.logger.info(f"answer: {answer}")
             return answer, work

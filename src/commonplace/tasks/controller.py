@@ -52,11 +52,12 @@ class MemoryController(Keeping):
         with page(self.logger, "retrieve_relevant_memos"):
             self.logger.info(f"task: {task}")
             judged = self.settings.validate_memos and self.model.there
-            found = await self._run(self.memory_bank.get_relevant_memos, task, generous=judged)
-            useful = await self.steps.useful(task, found) if judged and found else None
-            if useful is None and judged:
-                useful = await self._run(self.memory_bank.get_relevant_memos, task)
-            chosen = (found if useful is None else useful)[: self.settings.max_memos_to_retrieve]
+            found: list[Memo] | None = await self._run(self.memory_bank.get_relevant_memos, task, generous=judged)
+            if judged and found:
+                found = await self.steps.useful(task, found)
+            if found is None:  # the model gave no judgement
+                found = await self._run(self.memory_bank.get_relevant_memos, task)
+            chosen = found[: self.settings.max_memos_to_retrieve]
             for each in chosen:
                 self.logger.info(f"memo {each.id}: {each.insight}")
             return chosen

@@ -35,6 +35,7 @@ class Keeping:
 
         `index_on_both=False` takes topics from the task alone.
         """
+        insight, task = readable(insight), None if task is None else readable(task)
         with page(self.logger, "add_memo"):
             self.logger.info(f"task: {task}\ninsight: {insight}")
             index = await self._index(insight if index_on_both or task is None else "", task)
@@ -56,6 +57,10 @@ class Keeping:
     async def update_memo(self, id: str, insight: str | None = None, task: str | EllipsisType | None = ...) -> Memo:
         """Change a memo's insight, its task, or both; what it said before stays in the book's history."""
         known = await self.get_memo(id)
+        insight, task = (
+            None if insight is None else readable(insight),
+            readable(task) if isinstance(task, str) else task,
+        )
         said = known.insight if insight is None else insight
         index = await self._index(said, known.task if isinstance(task, EllipsisType) else task)
         update = partial(self.memory_bank.update_memo, topics=index.topics, general=index.general)
@@ -83,15 +88,15 @@ class Keeping:
 
     async def _keep(self, insight: str, task: str | None, *, origin: Origin) -> Memo:
         """Keep an insight whose task, if any, is in general terms already: no question to the model is needed."""
+        insight = readable(insight)
         topics = generalising.topics(f"{task or ''}\n{insight}") if self.settings.generate_topics else ()
         return await self._write(insight, task, topics, task, origin)
 
     async def _write(
         self, insight: str, task: str | None, topics: Sequence[str], general: str | None, origin: Origin
     ) -> Memo:
-        known = None if task is None else readable(task)
         add = partial(self.memory_bank.add_memo, general=general, origin=origin)
-        return await self._run(add, readable(insight), [*map(readable, topics)], known)
+        return await self._run(add, insight, topics, task)
 
     async def _run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await self.memory_bank.door.run(function, *args, **kwargs)

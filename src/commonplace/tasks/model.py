@@ -7,8 +7,8 @@ import inspect
 import json
 import logging
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from commonplace.adapters.words import readable
 from commonplace.errors import CommonplaceError, InvalidInput
@@ -24,6 +24,8 @@ _NO_SYSTEM = ("o1",)
 """Families of models that take no system message."""
 
 _log = logging.getLogger("commonplace.tasks")
+
+T = TypeVar("T")
 
 
 class Model:
@@ -46,15 +48,17 @@ class Model:
         """Whether there is a model to ask, and it is not known to be away."""
         return self.client is not None and time.monotonic() >= self._asleep_until
 
-    async def ask(self, summary: str, prompt: str, asked: Mapping[str, object]) -> dict[str, Any] | None:
-        """The object that the model answers; None if there is no model, or no answer that can be used."""
+    async def ask(
+        self, summary: str, prompt: str, asked: Mapping[str, object], read: Callable[[dict[str, Any]], T]
+    ) -> T | None:
+        """What is read from the object that the model answers; None if there is no model, or no answer to be used."""
         if not self.there:
             return None
         self.calls += 1
         turns = [Turn(role="system", text=prompt), Turn(role="user", text=json.dumps(asked, ensure_ascii=False))]
         try:
             answer = await asyncio.wait_for(self._answer(summary, turns), _WITHIN)
-            return _object(answer)
+            return read(_object(answer))
         except Unreadable as error:
             self._say(f"{summary}: the model's answer cannot be used ({error}); the rules answer instead")
         except CommonplaceError:  # a replay that does not match, or wrong use: nothing that a rule could make good
@@ -69,8 +73,11 @@ class Model:
         """The model's answer in plain text; its failures are the caller's."""
         if self.client is None:
             raise InvalidInput("there is no model to ask: give a client")
+        parts = [content] if isinstance(content, str) else list(content)
+        if not all(isinstance(each, str) for each in parts):
+            raise InvalidInput("the model is asked in text: leave out pictures, or ask the client itself")
         self.calls += 1
-        text = content if isinstance(content, str) else "\n".join(each for each in content if isinstance(each, str))
+        text = "\n".join(parts)
         turns = [Turn(role="system", text=system or "You are a careful assistant."), Turn(role="user", text=text)]
         return await self._answer(summary, turns, plain=True)
 

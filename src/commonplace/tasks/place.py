@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from os import PathLike, fspath
 from pathlib import Path
 
 from commonplace.adapters.door import Where
+from commonplace.errors import InvalidInput, StoreUnavailable
 
 FILE = "commonplace.db"
 
 
-def place(path: str | None, book: Where | None) -> Where | None:
+def place(path: str | PathLike[str] | None, book: Where | None) -> Where | None:
     """The book of a bank: one given, or the one that `path` names; None for the usual one.
 
-    AutoGen's path is a folder: a path without an ending, or a folder that is there, has the book in it.
+    AutoGen's path is a folder, which is made: a path without an ending, or a folder that is there, has the book in it.
     """
     if book is not None or path is None:
         return book
-    if "://" in path:
-        return path
+    if not isinstance(path, (str, PathLike)):
+        raise InvalidInput(f"the path of a bank is text, not {path!r}")
+    if "://" in fspath(path):
+        return fspath(path)
     named = Path(path).expanduser()
-    if named.is_dir() or not (named.suffix or named.is_file()):
-        named.mkdir(parents=True, exist_ok=True)
-        return named / FILE
-    return named
+    file = named / FILE if named.is_dir() or not (named.suffix or named.is_file()) else named
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreUnavailable(f"the folder {file.parent} of a bank cannot be made: {error.strerror}") from error
+    return file

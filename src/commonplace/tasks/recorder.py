@@ -99,6 +99,8 @@ class ChatCompletionClientRecorder(ChatCompletionClient):
                     if not isinstance(each, str):
                         await asyncio.to_thread(session.keep, turn, _streamed(asked, pieces))
                     yield each
+            if not pieces or isinstance(pieces[-1], str):  # a stream without a whole at its end
+                await asyncio.to_thread(session.keep, turn, _streamed(asked, pieces))
         except GeneratorExit:
             # Whoever reads no further here will not do so in the replay either.
             await asyncio.to_thread(session.keep, turn, _streamed(asked, pieces))

@@ -71,6 +71,14 @@ def _pixels(image: Image) -> dict[str, Any]:
     return {"image": f"{pixels.width} x {pixels.height}", "sha256": digest}
 
 
+def _image(data: str) -> dict[str, Any] | None:
+    """An image that AutoGen's recorder kept whole; None for what is only named as such."""
+    try:
+        return _pixels(Image.from_base64(data))
+    except (ValueError, OSError):
+        return None
+
+
 def _json(value: Any) -> Any:
     # What JSON has no form for goes by its kind: its repr would hold an address of this process.
     return to_jsonable_python(value, fallback=lambda each: f"<{type(each).__qualname__}>")
@@ -80,7 +88,7 @@ def _comparable(value: Any) -> Any:
     """Without fields that hold nothing, which versions of AutoGen add; an image that was kept whole by its pixels."""
     if isinstance(value, Mapping):
         if list(value) == ["data"] and isinstance(value["data"], str):
-            return _pixels(Image.from_base64(value["data"]))
+            return _image(value["data"]) or value
         return {key: _comparable(item) for key, item in value.items() if item is not None}
     return [_comparable(item) for item in value] if isinstance(value, (list, tuple)) else value
 

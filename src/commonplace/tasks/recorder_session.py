@@ -20,6 +20,7 @@ class Recording:
         self.path = path
         self._turns: dict[int, str] = {}
         self._begun = 0
+        self._written: _Identity | None = None
         self._lock = threading.Lock()
 
     def begin(self) -> int:
@@ -43,7 +44,12 @@ class Recording:
     def _write(self) -> None:
         turns = ",\n".join(self._turns[turn] for turn in sorted(self._turns))
         try:
-            _replace(self.path, f"[\n{turns}\n]\n" if turns else "[]\n")
+            if self._written is not None and _found(self.path) not in (None, self._written):
+                raise InvalidInput(
+                    f"{self.path} was written by somebody else during the recording, whose turns would be lost:"
+                    " give each recorder a file of its own, and record again"
+                )
+            self._written = _replace(self.path, f"[\n{turns}\n]\n" if turns else "[]\n")
         except OSError as error:
             raise StoreUnavailable(f"the session cannot be written to {self.path}: {error}") from error
 
@@ -91,23 +97,38 @@ def _load(path: Path) -> list[Mapping[str, Any]]:
         turns = json.loads(path.read_text("utf-8"))
     except OSError as error:
         raise InvalidInput(f"the session {path} cannot be read: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidInput(f"the session {path} is not JSON: {error}") from error
     if not isinstance(turns, list) or not all(isinstance(turn, dict) and "messages" in turn for turn in turns):
         raise InvalidInput(f'the session {path} is not a list of turns, each with "mode" and "messages"')
     return turns
 
 
-def _replace(path: Path, text: str) -> None:
+_Identity = tuple[int, int, int]
+"""What tells one writing of a file from another: its node, its time and its size."""
+
+
+def _found(path: Path) -> _Identity | None:
+    return _identity(path.stat()) if path.exists() else None
+
+
+def _identity(known: os.stat_result) -> _Identity:
+    return known.st_ino, known.st_mtime_ns, known.st_size
+
+
+def _replace(path: Path, text: str) -> _Identity:
+    path = path.resolve()  # a link stays one
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    draft = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
     try:
         with open(draft, "wb") as file:
             # What UTF-8 cannot carry stands in a JSON text, and so becomes an escape that JSON reads back.
             file.write(text.encode("utf-8", "backslashreplace"))
             file.flush()
             os.fsync(file.fileno())
+            written = _identity(os.fstat(file.fileno()))
         os.replace(draft, path)
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
+    return written

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any
 
 from commonplace.adapters.door import Door
@@ -24,17 +25,35 @@ class Shelf:
     scope: Scope
 
     def put(self, new: Memo, origin: Origin) -> Memory:
-        """Remember a memo; the very same one that is there already is returned."""
+        """Remember a memo; the very same one that stands already is returned."""
         book, draft = self.door.open(), stored.draft(new, self.bank, self.scope, origin)
+        for number in count(1):
+            id = stored.identity(new, self.bank, self.scope, number)
+            try:
+                return book.remember(replace(draft, id=id))
+            except Conflict:
+                if (known := self._still(id)) is not None:
+                    return known
+        raise AssertionError("unreachable")
+
+    def _still(self, id: str) -> Memory | None:
+        """The memo of an id that is taken, if it says what it said at first; None if that is news again.
+
+        It may have been changed, taken out of the bank, or contradicted since. One in quarantine stays there.
+        """
         try:
-            return book.remember(draft)
-        except Conflict:
-            known = book.get(str(draft.id))
-            # Not compared with the draft: the book may have taken a secret out of what it was given.
-            if known.version == 1 or book.get(known.id, version=1).text == known.text:
-                return known
-        # It was changed since: what it said at first is news again.
-        return book.remember(replace(draft, id=None))
+            known = self.get(id)
+        except NotFound:
+            return None
+        # Not compared with the draft: the book may have taken a secret out of what it was given.
+        first = known if known.version == 1 else self.door.open().get(id, version=1)
+        if first.text != known.text or (known.valid_to is not None and not self._quarantined(id)):
+            return None
+        return known
+
+    def _quarantined(self, id: str) -> bool:
+        told = [each.action for each in self.door.open().history(id)]
+        return [each for each in told if each in ("quarantined", "reopened")][-1:] == ["quarantined"]
 
     def near(self, asked: str, most: int) -> Sequence[Hit]:
         """The memos that recall finds closest, with its judgement of each; none is cut off."""

@@ -32,7 +32,6 @@ def draft(memo: Memo, bank: str, scope: Scope, origin: Origin = "user") -> Draft
         metadata={MARK: {name: value for name, value in known.items() if value}},
         scope=scope,
         origin=origin,
-        id=identity(memo, bank, scope),
     )
 
 
@@ -41,9 +40,13 @@ def shown(task: str | None, insight: str) -> str:
     return insight if not task or task.strip() in insight else f"{insight} (Task: {task.strip()})"
 
 
-def identity(memo: Memo, bank: str, scope: Scope) -> str:
-    """The id of a memo that is new: the same for the same words, so that two who note them at once note them once."""
-    said = repr((bank, scope, memo.task, memo.insight)).encode("utf-8", "surrogatepass")
+def identity(memo: Memo, bank: str, scope: Scope, number: int = 1) -> str:
+    """The id of a memo that is new: the same for the same words, so that two who note them at once note them once.
+
+    `number` counts how often the words were news: another after a memo that began with them was changed.
+    """
+    known = (bank, scope, memo.task, memo.insight, *([number] if number > 1 else []))
+    said = repr(known).encode("utf-8", "surrogatepass")
     return f"memo-{hashlib.blake2b(said, digest_size=12).hexdigest()}"
 
 

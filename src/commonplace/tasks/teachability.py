@@ -35,7 +35,7 @@ class Teachability(Memory):
     def __init__(self, memory_controller: MemoryController, name: str | None = None) -> None:
         self._controller = memory_controller
         self._name = name or "teachability"
-        self._considered: str | None = None
+        self._considered: tuple[int, str] | None = None
 
     @property
     def name(self) -> str:
@@ -51,13 +51,10 @@ class Teachability(Memory):
     async def update_context(self, model_context: ChatCompletionContext) -> UpdateContextResult:
         """Put the memos that bear on the user's last words above them, then keep what these words teach."""
         messages = await injecting.messages_of(model_context)
-        said = injecting.question(messages)
-        memos = await self._controller.retrieve_relevant_memos(said) if said.strip() else []
+        asked = injecting.question(messages)
+        memos = await self._controller.retrieve_relevant_memos(asked) if asked.strip() else []
         injecting.show(model_context, self.source, memo.section(memos), messages)
-        # In a team an agent may speak twice after the same words: they teach nothing new.
-        if said.strip() and said != self._considered:
-            await self._controller.consider_memo_storage(said, origin=_origin(messages))
-            self._considered = said
+        await self._consider(messages)
         return UpdateContextResult(memories=MemoryQueryResult(results=[*map(_content, memos)]))
 
     async def query(
@@ -87,11 +84,18 @@ class Teachability(Memory):
         """Release the book if the controller opened it; what it holds stays."""
         await self._controller.close()
 
+    async def _consider(self, messages: Sequence[LLMMessage]) -> None:
+        """Keep what new words teach; in a team an agent may speak twice after the same ones."""
+        said = injecting.unanswered(messages)
+        text = "\n".join(map(injecting.words, said))
+        if text.strip() and (len(messages), text) != self._considered:
+            await self._controller.consider_memo_storage(text, origin=_origin(said))
+            self._considered = (len(messages), text)
 
-def _origin(messages: Sequence[LLMMessage]) -> Origin:
-    """Who teaches: a person, or another agent of a team, whom one trusts less."""
-    spoken = [each for each in messages if isinstance(each, UserMessage) and not injecting.is_injected(each)]
-    return "user" if spoken[-1].source.lower().startswith(_PEOPLE) else "agent"
+
+def _origin(said: Sequence[UserMessage]) -> Origin:
+    """Who teaches: people, or also another agent of a team, whom one trusts less."""
+    return "user" if all(each.source.lower().startswith(_PEOPLE) for each in said) else "agent"
 
 
 def _content(each: Memo) -> MemoryContent:

@@ -77,15 +77,19 @@ def last_words(messages: Sequence[LLMMessage]) -> int | None:
     return next(said, None)
 
 
+def unanswered(messages: Sequence[LLMMessage]) -> list[UserMessage]:
+    """What was said since the agent last spoke, by people and other agents: nothing of its own or its tools."""
+    own = [at for at, message in enumerate(messages) if isinstance(message, AssistantMessage)]
+    return [each for each in messages[own[-1] if own else 0 :] if isinstance(each, UserMessage)]
+
+
 def question(messages: Sequence[LLMMessage]) -> str:
-    """What was said since the agent last spoke, by people and other agents: nothing of its own or its tools.
+    """What memory is asked for: what the agent has not answered yet, or what it answered last.
 
     In a chat that is the user's last message. In a team it is also what the others answered to it.
     """
-    own = [at for at, message in enumerate(messages) if isinstance(message, AssistantMessage)]
-    said = [at for at, message in enumerate(messages) if isinstance(message, UserMessage)]
-    new = [at for at in said if not own or at > own[-1]] or said[-1:]
-    return shortened("\n".join(words(message) for at in new if isinstance(message := messages[at], UserMessage)))
+    said = [each for each in messages if isinstance(each, UserMessage)]
+    return shortened("\n".join(map(words, unanswered(messages) or said[-1:])))
 
 
 def words(message: UserMessage) -> str:

@@ -33,5 +33,5 @@ def line(text: str, run: Run) -> str:
 def _address(target: Path, run: Run) -> str:
     """Relative to the log for a file in it, so that the log can be moved; any other by its place on this machine."""
     if target.is_relative_to(run.root):
-        return "../" + quote(target.relative_to(run.root).as_posix())
+        return "../" + quote(os.fsencode(target.relative_to(run.root).as_posix()))
     return target.as_uri()

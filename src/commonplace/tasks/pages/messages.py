@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 
 from commonplace.tasks.pages import markup
 from commonplace.tasks.pages.images import Images, is_image
-from commonplace.tasks.pages.shapes import get, has, parsed, plain
+from commonplace.tasks.pages.shapes import as_json, get, has, parsed
 
 _ROLES = {
     "SystemMessage": "system",
@@ -103,8 +102,8 @@ class Messages:
         return f'<div class="tool {kind}"><h3>{markup.name(self._clean(title))}{small}</h3>{body}</div>'
 
     def json(self, value: object) -> str:
-        """A value as indented JSON; what JSON has no form for is shown as Python does."""
-        return self._text(json.dumps(plain(value), indent=2, ensure_ascii=False, default=repr))
+        """A value as indented JSON, as far as JSON has a form for it."""
+        return self._text(as_json(value))
 
     def _text(self, value: object) -> str:
         return markup.block(self._clean(str(value))) if str(value) else '<p class="empty">empty</p>'

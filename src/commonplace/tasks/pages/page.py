@@ -21,7 +21,7 @@ class Page:
     def __init__(
         self, run: Run, name: str, parent: Page | None, *, kind: str = "call", code: CodeType | None = None
     ) -> None:
-        self.name, self.parent, self.kind, self.code = run.clean(name), parent, kind, code
+        self.name, self.parent, self.kind, self.code = run.clean(str(name)), parent, kind, code
         self.left = False
         self._run, self._began = run, perf_counter()
         self._number: int | None = None

@@ -94,6 +94,8 @@ class Run:
             work()
         except OSError as error:
             self._fail(error)
+        except Exception as error:  # noqa: BLE001 - an image that its owner closed or broke: the log goes on without it
+            _log.error("an image is missing in the page log at %s: %s", self.directory, error)
 
     def _fail(self, error: OSError) -> None:
         if not self._broken:
@@ -112,7 +114,7 @@ def _index_of_runs(root: Path) -> None:
     """Make the index, unless it is there; another program's file is left alone."""
     root.mkdir(parents=True, exist_ok=True)
     index = root / "index.html"
-    if index.exists():
+    if os.path.lexists(index):  # also a link to nowhere: no file is made outside of the log
         with open(index, "rb") as file:
             if markup.MARK.encode() not in file.read(200):
                 raise InvalidInput(f"{index} was not written by a page log: choose another path for it")

@@ -38,6 +38,21 @@ def plain(value: object) -> object:
     return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
 
 
+def as_json(value: object) -> str:
+    """A value as indented JSON; what JSON has no form for is shown as Python does."""
+    try:
+        return json.dumps(plain(value), indent=2, ensure_ascii=False, default=repr)
+    except Exception:  # noqa: BLE001 - values may be anything, and a log must not stop what it tells of
+        return _shown(value)
+
+
+def _shown(value: object) -> str:
+    try:
+        return repr(value)
+    except Exception:  # noqa: BLE001 - as above
+        return f"<{type(value).__name__} that cannot be shown>"
+
+
 def parsed(arguments: object) -> object:
     """The arguments of a tool call, which models write as JSON; as they are if it is none."""
     try:
