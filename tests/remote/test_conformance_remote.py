@@ -8,13 +8,10 @@ import pytest
 
 import commonplace
 from commonplace.testing import BookConformance
-from tests import quick
 from tests.remote.serving import Shelves
 
 
 class TestRemote(BookConformance):
-    tmp_path = quick.tmp_path
-
     @pytest.fixture(autouse=True)
     def _served(self, shelves: Shelves) -> None:
         self._shelves = shelves
