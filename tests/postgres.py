@@ -8,6 +8,7 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import psycopg
 from psycopg import sql
@@ -18,8 +19,11 @@ QUICK = {"fsync": "off", "full_page_writes": "off", "max_connections": "300"}
 """What a power cut would take is no subject of most tests."""
 
 _servers: list[LocalPostgres] = []
+_keepers: list[psycopg.Connection[Any]] = []
 _ordinary: list[str] = []
 _PASSWORD = secrets.token_hex(8)
+# PostgreSQL 16 and later can.
+_QUICK_PASSWORDS = "SELECT set_config(name, '1', FALSE) FROM pg_settings WHERE name = 'scram_iterations'"
 
 
 def server() -> LocalPostgres:
@@ -36,6 +40,8 @@ def server() -> LocalPostgres:
 
 
 def _removed(started: LocalPostgres, place: Path) -> None:
+    for keeper in _keepers:
+        keeper.close()
     started.stop()
     shutil.rmtree(place, ignore_errors=True)
 
@@ -45,6 +51,8 @@ def ordinary_url() -> str:
     if not _ordinary:
         with psycopg.connect(server().url, autocommit=True) as connection:
             connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+            # A password that lives for one run need not cost whoever has it 3 ms for each connection.
+            connection.execute(_QUICK_PASSWORDS)
             connection.execute(sql.SQL("CREATE ROLE ordinary LOGIN PASSWORD {}").format(sql.Literal(_PASSWORD)))
             connection.execute("GRANT CREATE ON DATABASE postgres TO ordinary")
         _ordinary.append(f"postgresql://ordinary:{_PASSWORD}@127.0.0.1:{server().port}/postgres")
@@ -71,7 +79,7 @@ class Schemas:
         """Empty every schema that was taken; what stays is an empty book."""
         for schema in self._taken.values():
             try:
-                empty(server().url, schema)
+                empty(schema)
             except psycopg.Error:  # a test may leave a schema that is no book any more
                 continue
             self._free.append(schema)
@@ -88,18 +96,32 @@ def with_options(url: str, **options: object) -> str:
     return url + sign + "&".join(f"{name}={value}" for name, value in options.items())
 
 
-def empty(url: str, schema: str) -> None:
+def empty(schema: str) -> None:
     """Remove everything from a book but its tables."""
-    with psycopg.connect(url, autocommit=True) as connection:
-        found = connection.execute(
-            "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
-            " WHERE n.nspname = %s AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relname <> 'book'",
-            [schema],
-        ).fetchall()
-        place = sql.Identifier(schema)
-        deletes = [sql.SQL("DELETE FROM {}.{}").format(place, sql.Identifier(name)) for (name,) in found]
-        book = sql.SQL("DELETE FROM {}.book WHERE name <> 'schema'").format(place)
-        connection.execute(sql.SQL("; ").join([*deletes, book]))
+    try:
+        _emptied(_keeper(), schema)
+    except psycopg.OperationalError:  # a test has killed the server meanwhile
+        _keepers.clear()
+        _emptied(_keeper(), schema)
+
+
+def _keeper() -> psycopg.Connection[Any]:
+    """One connection for all emptying: a new one takes longer than the work."""
+    if not _keepers:
+        _keepers.append(psycopg.connect(server().url, autocommit=True))
+    return _keepers[0]
+
+
+def _emptied(connection: psycopg.Connection[Any], schema: str) -> None:
+    found = connection.execute(
+        "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+        " WHERE n.nspname = %s AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relname <> 'book'",
+        [schema],
+    ).fetchall()
+    place = sql.Identifier(schema)
+    deletes = [sql.SQL("DELETE FROM {}.{}").format(place, sql.Identifier(name)) for (name,) in found]
+    book = sql.SQL("DELETE FROM {}.book WHERE name <> 'schema'").format(place)
+    connection.execute(sql.SQL("; ").join([*deletes, book]))
 
 
 SCHEMAS = Schemas("book", lambda: server().url)

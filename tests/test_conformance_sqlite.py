@@ -7,12 +7,15 @@ from pathlib import Path
 
 import commonplace
 from commonplace.testing import BookConformance, HashEmbedder
+from tests import quick
 
 # One for all tests: it keeps the patterns of the words that it has seen.
 EMBEDDER = HashEmbedder()
 
 
 class TestSqlite(BookConformance):
+    tmp_path = quick.tmp_path
+
     def open(self, place: Path) -> commonplace.Book:
         return commonplace.open(place / "book.db", embedder=EMBEDDER)
 

@@ -10,8 +10,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -590,8 +592,9 @@ def test_a_copy_of_a_book_in_use_holds_whole_memories(pair: Pair, small_pages: N
 
     def write() -> None:
         with opened(pair.source) as book:
+            # Slower than small pages are copied: a copy that had to catch up would end only when this does.
             for number in range(10_000):
-                if stop.is_set():
+                if stop.wait(0.01):
                     return
                 fresh = book.remember(f"Written meanwhile {number}", tags=["meanwhile"])
                 book.revise(fresh.id, f"Revised meanwhile {number}")
@@ -613,8 +616,10 @@ def test_a_copy_of_a_book_in_use_holds_whole_memories(pair: Pair, small_pages: N
     assert_same(pair)
 
 
+# Each line that it reads makes a process that copies; what takes long, its imports, is done once for all.
 KILLED = """
-import sys, time
+import os, sys, time
+import commonplace.store.postgres.store, commonplace.store.sqlite
 from commonplace.copying import copy
 from commonplace.store import moving
 moving.MOST_ROWS = 7
@@ -623,9 +628,16 @@ def progress(done, total):
     print("begun" if done == 0 else "going", flush=True)
     time.sleep(0.002)
 
-print("ready", flush=True)
-copy(sys.argv[1], sys.argv[2], progress=progress)
-print("done", flush=True)
+for _ in sys.stdin:
+    copier = os.fork()
+    if not copier:
+        print(os.getpid(), flush=True)
+        print("ready", flush=True)
+        copy(sys.argv[1], sys.argv[2], progress=progress)
+        print("done", flush=True)
+        os._exit(0)
+    os.waitpid(copier, 0)
+    print("ended", flush=True)
 """
 
 
@@ -639,15 +651,18 @@ def test_a_copy_that_is_killed_goes_on_where_it_stopped(pair: Pair) -> None:
             book.remember([f"Memory {batch} {i}" for i in range(50)])
             book.revise("deploy", f"We deployed {batch} times")
     chance, unfinished = random.Random(7), 0
-    for attempt in range(12):
-        # Some die while they open and bind the two ends, most while they copy, all of a sudden.
-        running = start_copy(pair, ("ready", "begun", "going")[attempt % 3])
-        time.sleep(chance.uniform(0.0, 0.15))
-        running.kill()
-        said, _ = running.communicate()
-        unfinished += "done" not in said
-        with opened(pair.target) as book:
-            assert book.check(deep=True).problems == ()
+    with copiers(pair) as (begin, lines):
+        for attempt in range(12):
+            begin()
+            copier = int(next(lines))
+            # Some die while they open and bind the two ends, most while they copy, all of a sudden.
+            until = ("ready", "begun", "going")[attempt % 3]
+            assert until in lines, "the copy ended before it was killed"
+            time.sleep(chance.uniform(0.0, 0.15))
+            os.kill(copier, signal.SIGKILL)
+            unfinished += "done" not in list(iter(lines.__next__, "ended"))
+            with opened(pair.target) as book:
+                assert book.check(deep=True).problems == ()
     assert unfinished > 0
     done = copy(pair.source, pair.target)
     assert done.ok
@@ -655,18 +670,19 @@ def test_a_copy_that_is_killed_goes_on_where_it_stopped(pair: Pair) -> None:
     assert_same(pair)
 
 
-def start_copy(pair: Pair, until: str) -> subprocess.Popen[str]:
-    """A process that copies and has said that it is so far."""
-    running = subprocess.Popen(
+@contextmanager
+def copiers(pair: Pair) -> Iterator[tuple[Callable[[], None], Iterator[str]]]:
+    """How to begin a copy in a process of its own, and what those processes say."""
+    with subprocess.Popen(
         [sys.executable, "-c", KILLED, pair.source, pair.target],
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-    )
-    assert running.stdout is not None
-    while (said := running.stdout.readline()) != f"{until}\n":
-        assert said, "the copy ended before it was killed"
-    return running
+    ) as running:
+        assert running.stdin is not None
+        assert running.stdout is not None
+        yield partial(print, file=running.stdin, flush=True), (line.rstrip("\n") for line in running.stdout)
 
 
 class Interrupted(Exception):

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-import postgres
 from keys_harness import Crew
 
 from commonplace.core import Core
 from commonplace.opening import open_core
 from commonplace.server.visits import VisitedStore
 from commonplace.testing import HashEmbedder
+from tests import postgres
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

@@ -6,7 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests import quick
 from tests.remote.serving import Shelves
+
+tmp_path = quick.tmp_path
 
 
 @pytest.fixture(scope="session")

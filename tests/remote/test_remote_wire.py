@@ -122,6 +122,13 @@ def test_a_lost_answer_is_repeated_with_the_same_value(shelves: Shelves, tmp_pat
             book.kv("n").set("log", 2, if_version=7)
 
 
+def test_a_refusal_after_a_lost_answer_is_not_asked_for_again() -> None:
+    with stranger(b"", problem("forbidden", "403 No")) as (other, book):
+        with pytest.raises(commonplace.Forbidden):
+            book.kv("n").set("log", 2)
+        assert len(other.heard) == 2
+
+
 def test_a_read_is_asked_again(shelves: Shelves, tmp_path: Path) -> None:
     prefix = shelves.url(tmp_path).removeprefix(shelves.server.url)
     with wire(shelves.server.port) as cut, commonplace.open(cut.url + prefix) as book:

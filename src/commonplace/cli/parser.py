@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from functools import cache
 
 from commonplace.__about__ import __version__
 from commonplace.cli import (
@@ -54,8 +55,9 @@ def _help(root: Parser) -> Command:
     return show
 
 
+@cache
 def build() -> Parser:
-    """The parser of every command; `args.run` is what to call."""
+    """The parser of every command, made once; `args.run` is what to call."""
     root = Parser(prog="commonplace", description=_DESCRIPTION, epilog=_EXAMPLES, parents=[book_options()])
     root.add_argument("--version", action="version", version=f"commonplace {__version__}")
     root.set_defaults(book=None, space=None, embedder=None, reranker=None, json=False, run=_help(root))

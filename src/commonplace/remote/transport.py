@@ -186,7 +186,8 @@ class Transport:
                 response = self._send(self._servers[at], request, headers, ends, preload)
             except _Failed as failed:
                 wait = max(_backoff((attempt - 1) // len(self._servers)), failed.wait)
-                hope, doubt = hope or failed.may_pass, doubt or failed.sent
+                # What a server has refused it refuses again, whatever went wrong before.
+                hope, doubt = failed.may_pass or (hope and failed.away), doubt or failed.sent
                 if failed.away:
                     self._chosen = (at + 1) % len(self._servers)
                     if attempt % len(self._servers):  # somebody has not been asked yet

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
@@ -21,12 +21,16 @@ from commonplace.store.postgres import faults
 from commonplace.store.postgres.types import VectorTypes, register
 from commonplace.store.postgres.wire import Wire
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 _TYPES = """SELECT t.typname, t.oid, n.nspname FROM pg_type t JOIN pg_extension e ON e.extname = 'vector'
     JOIN pg_depend d ON d.objid = t.oid AND d.refobjid = e.oid JOIN pg_namespace n ON n.oid = t.typnamespace
     WHERE t.typname IN ('halfvec', 'vector')"""
 # What its pool has to say goes to those who listen, not to the terminal of those who do not: our errors say it too.
 logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
 
+_CONNECT = 10
 _ASK_AGAIN = 1.0
 _NAP = 0.05
 _LONGEST_NAP = 1.0
@@ -40,6 +44,12 @@ class Link(psycopg.Connection[Row]):
         self.writer = secrets.randbits(62)
         self.made = time.monotonic()
         self._wire: Wire | None = None
+
+    @classmethod
+    def connect(cls, *args: Any, **options: Any) -> Self:
+        """Take the connection that the option `spare` holds, if there is one, else make one."""
+        spare: list[Self] = options.pop("spare", [])
+        return spare.pop() if spare else super().connect(*args, **options)
 
     @contextmanager
     def piped(self) -> Iterator[Wire]:
@@ -86,9 +96,11 @@ def vector_types(connection: Link, shown: str) -> VectorTypes:
 
 
 class Connections:
-    """A pool of connections to one server."""
+    """A pool of connections to one server; with the `first` of them, it is ready at once."""
 
-    def __init__(self, url: str, shown: str, settings: Settings, types: VectorTypes) -> None:
+    def __init__(
+        self, url: str, shown: str, settings: Settings, types: VectorTypes, *, first: Link | None = None
+    ) -> None:
         self._url = url
         self._shown = shown
         self._settings = settings
@@ -100,7 +112,7 @@ class Connections:
         self._pool: ConnectionPool[Link] = ConnectionPool(
             url,
             connection_class=Link,
-            kwargs=_options(settings),
+            kwargs={**_options(settings), "spare": [] if first is None else [first]},
             configure=self._configure,
             min_size=1,
             max_size=int(settings.pool_size),
@@ -109,6 +121,16 @@ class Connections:
             # Its steps double, and callers would wait as long again as the server was away: see `_taken`.
             reconnect_timeout=0.01,
         )
+        if first is not None:
+            self._await_first()
+
+    def _await_first(self) -> None:
+        # Whoever asks while the pool is still empty makes it connect once more.
+        try:
+            self._pool.wait(timeout=_CONNECT)
+        except PoolTimeout:
+            connect(self._url, self._shown, self._settings).close()  # says why
+            raise
 
     @contextmanager
     def borrowed(self, deadline: float) -> Iterator[Link]:
@@ -179,7 +201,7 @@ def _options(settings: Settings) -> dict[str, Any]:
         "cursor_factory": psycopg.RawCursor,
         "prepare_threshold": None,  # until it is known that no pooler is in between
         "application_name": "commonplace",
-        "connect_timeout": 10,
+        "connect_timeout": _CONNECT,
         # A server that vanished without a word is noticed, not waited for.
         "keepalives_idle": 30,
         "tcp_user_timeout": int(1000 * settings.statement_timeout),

@@ -47,11 +47,11 @@ class PostgresStore:
         replica_address = None if read_url is None else parse(read_url)
         with _explained(address.shown):
             prepared = upkeep.prepare(address, settings)
-        types = prepared.types
+            types = prepared.types
+            self._primary = Connections(address.url, address.shown, settings, types, first=prepared.connection)
         self._engine = prepared.engine
         self._beginning = beginning(address, settings, types)
         self._graphs = Graphs(address, settings, types.schema)
-        self._primary = Connections(address.url, address.shown, settings, types)
         self._replica = (
             None if replica_address is None else Replica(replica_address, settings, types, prepared.position)
         )

@@ -53,26 +53,37 @@ class Prepared:
     engine: str
     position: str
     """How far the server's log reached."""
+    connection: Link
+    """What it was asked over: connecting takes as long as everything else, so that it is used further."""
 
 
 def prepare(address: Address, settings: Settings) -> Prepared:
     """Make the book if the database holds none, or bring it up to date."""
-    with connect(address.url, address.shown, settings) as connection:
-        server = connection.info.server_version
-        if server < _OLDEST:
-            raise StoreUnavailable(f"{address.shown} is PostgreSQL {server // 10000}: 13 is the oldest that will do")
-        encoding = connection.info.parameter_status("server_encoding")
-        if encoding != "UTF8":
-            raise StoreUnavailable(f"{address.shown} keeps texts as {encoding}: make a database with ENCODING 'UTF8'")
-        if _version(connection, address) < schema.VERSION:
-            _migrate(connection, address)
-        types = vector_types(connection, address.shown)
-        ((pgvector,),) = connection.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'").fetchall()
-        if tuple(map(int, pgvector.split(".")[:2])) < _OLDEST_PGVECTOR:
-            raise StoreUnavailable(f"{address.shown} has pgvector {pgvector}: 0.8 is the oldest that will do")
-        release = f"{server // 10000}.{server % 10000}"
-        position = _swept(connection, address)
-        return Prepared(types=types, engine=f"PostgreSQL {release}, pgvector {pgvector}", position=position)
+    connection = connect(address.url, address.shown, settings)
+    try:
+        return _prepared(connection, address)
+    except BaseException:
+        connection.close()
+        raise
+
+
+def _prepared(connection: Link, address: Address) -> Prepared:
+    server = connection.info.server_version
+    if server < _OLDEST:
+        raise StoreUnavailable(f"{address.shown} is PostgreSQL {server // 10000}: 13 is the oldest that will do")
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        raise StoreUnavailable(f"{address.shown} keeps texts as {encoding}: make a database with ENCODING 'UTF8'")
+    if _version(connection, address) < schema.VERSION:
+        _migrate(connection, address)
+    types = vector_types(connection, address.shown)
+    ((pgvector,),) = connection.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'").fetchall()
+    if tuple(map(int, pgvector.split(".")[:2])) < _OLDEST_PGVECTOR:
+        raise StoreUnavailable(f"{address.shown} has pgvector {pgvector}: 0.8 is the oldest that will do")
+    release = f"{server // 10000}.{server % 10000}"
+    position = _swept(connection, address)
+    engine = f"PostgreSQL {release}, pgvector {pgvector}"
+    return Prepared(types=types, engine=engine, position=position, connection=connection)
 
 
 def _swept(connection: Link, address: Address) -> str:

@@ -10,7 +10,7 @@ import pytest
 from commonplace.book import Book
 from commonplace.canvas import Canvas
 from commonplace.errors import Conflict, InvalidInput, InvalidPatch, InvalidText, NotFound, StalePatch, TooLarge
-from commonplace.testing.conformance.harness import Harness, Shelf, now, wrong
+from commonplace.testing.conformance.harness import Harness, Shelf, each, now, wrong
 
 CONTENTS = [
     "",
@@ -113,8 +113,8 @@ class CanvasConformance(Harness):
         assert (book.canvas("one").read("a.md"), book.canvas("two").read("a.md")) == ("1", "2")
         assert book.canvases() == ["one", "two"]
 
-    @pytest.mark.parametrize("new", CONTENTS[:-1], ids=lambda content: repr(content)[:20])
-    @pytest.mark.parametrize("old", ["", "one\ntwo\nthree\n", "a\r\nb\r\n", "no end"], ids=repr)
+    @each("new", CONTENTS[:-1])
+    @each("old", ["", "one\ntwo\nthree\n", "a\r\nb\r\n", "no end"])
     def test_a_diff_applies_to_what_it_was_made_from(self, book: Book, old: str, new: str) -> None:
         canvas = book.canvas("c")
         canvas.write("a.md", old)
@@ -165,7 +165,7 @@ class CanvasConformance(Harness):
         assert len(canvas.apply(both, if_version={"a.md": 1, "b.md": 1})) == 2
         assert canvas.apply(replace("a.md", "A", "Z"), if_version=2)[0].revision == 3
 
-    @pytest.mark.parametrize("patch", ["", "hello", "--- a/a.md\n+++ b/a.md\n", "@@ -1 +1 @@\n-a\n+b\n"])
+    @each("patch", ["", "hello", "--- a/a.md\n+++ b/a.md\n", "@@ -1 +1 @@\n-a\n+b\n"])
     def test_what_is_no_patch_is_refused(self, book: Book, patch: str) -> None:
         canvas = book.canvas("c")
         canvas.write("a.md", "a\n")
@@ -173,9 +173,7 @@ class CanvasConformance(Harness):
             canvas.apply(patch)
         assert canvas.files() == {"a.md": 1}
 
-    @pytest.mark.parametrize(
-        "path", ["", " ", "/etc", "../up", "a/../b", "a//b", "a/", "./a", "a\\b", "a\nb", "a\0b", "\ud800", 5, None]
-    )
+    @each("path", ["", " ", "/etc", "../up", "a/../b", "a//b", "a/", "./a", "a\\b", "a\nb", "a\0b", "\ud800", 5, None])
     def test_paths_stay_inside_their_canvas(self, book: Book, path: object) -> None:
         canvas = book.canvas("c")
         with pytest.raises(InvalidInput):
@@ -202,7 +200,7 @@ class CanvasConformance(Harness):
         canvas.write("a.md", large)
         assert canvas.read("a.md") == large
 
-    @pytest.mark.parametrize("revision", [0, -1, 1.5, True, "1"])
+    @each("revision", [0, -1, 1.5, True, "1"])
     def test_a_revision_is_a_whole_number_from_1(self, book: Book, revision: object) -> None:
         canvas: Canvas = book.canvas("c")
         canvas.write("a.md", "x")

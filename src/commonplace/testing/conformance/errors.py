@@ -8,7 +8,7 @@ import pytest
 
 from commonplace.book import Book
 from commonplace.errors import CommonplaceError, Conflict, InvalidInput, InvalidText, NotFound, StoreClosed
-from commonplace.testing.conformance.harness import Harness, Shelf, wrong
+from commonplace.testing.conformance.harness import Harness, Shelf, case, each, wrong
 from commonplace.values import Scope, Within
 
 # Each with a book that holds one memory "m"; a value of a wrong type never leaks a TypeError.
@@ -114,7 +114,7 @@ VERBS: dict[str, Callable[[Book], object]] = {
 class ErrorConformance(Harness):
     """What goes wrong, and how it is said."""
 
-    @pytest.mark.parametrize("name", MISUSES)
+    @each("name", MISUSES)
     def test_a_misuse_is_invalid_input_and_changes_nothing(self, book: Book, name: str) -> None:
         book.remember("x", id="m")
         before = list(book.export())[1:]
@@ -123,13 +123,13 @@ class ErrorConformance(Harness):
         assert str(caught.value)
         assert list(book.export())[1:] == before
 
-    @pytest.mark.parametrize("verb", VERBS)
-    def test_a_closed_book_says_so(self, shelf: Shelf, verb: str) -> None:
+    def test_a_closed_book_says_so(self, shelf: Shelf) -> None:
         book = shelf.open()
         book.remember("x", id="m")
         book.close()
-        with pytest.raises(StoreClosed):
-            VERBS[verb](book)
+        for name, verb in VERBS.items():
+            with case(name), pytest.raises(StoreClosed):
+                verb(book)
 
     def test_closing_twice_is_harmless(self, shelf: Shelf) -> None:
         book = shelf.open()

@@ -6,7 +6,7 @@ import pytest
 
 from commonplace.book import Book
 from commonplace.errors import InvalidInput, NotFound
-from commonplace.testing.conformance.harness import Harness, Shelf, found, wrong
+from commonplace.testing.conformance.harness import Harness, Shelf, each, found, wrong
 from commonplace.values import SIGNALS, Draft, Signal
 
 
@@ -88,13 +88,13 @@ class FeedbackConformance(Harness):
         with pytest.raises(NotFound):
             book.feedback("nobody", "used")
 
-    @pytest.mark.parametrize("signal", ["liked", "", None, 5])
+    @each("signal", ["liked", "", None, 5])
     def test_an_unknown_signal_is_refused(self, book: Book, signal: object) -> None:
         book.remember("x", id="m")
         with pytest.raises(InvalidInput):
             book.feedback("m", wrong(signal))
 
-    @pytest.mark.parametrize("target", ["", " ", "\0", "\ud800", None, 5])
+    @each("target", ["", " ", "\0", "\ud800", None, 5])
     def test_a_target_is_a_name(self, book: Book, target: object) -> None:
         with pytest.raises(InvalidInput):
             book.feedback(wrong(target), "used")

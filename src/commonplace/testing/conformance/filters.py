@@ -9,7 +9,7 @@ import pytest
 
 from commonplace.book import Book
 from commonplace.errors import InvalidFilter, InvalidInput
-from commonplace.testing.conformance.harness import Harness, ids, moment, wrong
+from commonplace.testing.conformance.harness import Harness, each, ids, moment, wrong
 from commonplace.testing.model import fields, matches
 from commonplace.values import MARKDOWN, Draft, Scope
 
@@ -195,7 +195,7 @@ class FilterConformance(Harness):
             if filter and filter != {"$and": []}:
                 assert set(book.forget(filter=filter, dry_run=True).ids) == set(expected.split()), filter
 
-    @pytest.mark.parametrize("filter", BAD, ids=repr)
+    @each("filter", BAD)
     def test_what_is_no_filter_is_refused_by_every_verb(self, book: Book, filter: object) -> None:
         book.remember("x", tags=["a"], metadata={"n": 1})
         with pytest.raises(InvalidFilter):
@@ -206,9 +206,7 @@ class FilterConformance(Harness):
             book.forget(filter=wrong(filter))
         assert len(book.list()) == 1
 
-    @pytest.mark.parametrize(
-        "key", ["a b", "a'b", "ä", "a\\b", "$x", "[0]", "0", "a/b", "\\u0041", "日本", "%", "a-b", "#"]
-    )
+    @each("key", ["a b", "a'b", "ä", "a\\b", "$x", "[0]", "0", "a/b", "\\u0041", "日本", "%", "a-b", "#"])
     def test_any_name_in_metadata_can_be_asked_for(self, book: Book, key: str) -> None:
         book.remember(
             [Draft(content="x", id="has", metadata={key: 1}), Draft(content="x", id="not", metadata={"z": 1})]
@@ -233,7 +231,7 @@ class FilterConformance(Harness):
         assert ids(book.list(filter={"metadata.n": {"$gt": 5}})) == ["x"]
         assert ids(book.list(filter={"metadata.n": {"$lt": 5}})) == []
 
-    @pytest.mark.parametrize("size", [999, 5_000, 40_000])
+    @each("size", [999, 5_000, 40_000])
     def test_in_takes_many_values(self, book: Book, size: int) -> None:
         book.remember([Draft(content="x", id="five", metadata={"n": 5}), Draft(content="x", id="none")])
         assert ids(book.list(filter={"metadata.n": {"$in": list(range(size))}})) == ["five"]

@@ -8,7 +8,7 @@ import pytest
 
 from commonplace.book import Book
 from commonplace.errors import InvalidInput, NotFound
-from commonplace.testing.conformance.harness import TTL, Harness, Shelf, all_of, ids, now, wrong
+from commonplace.testing.conformance.harness import TTL, Harness, Shelf, all_of, each, ids, now, wrong
 from commonplace.values import Draft, Forgotten, Scope
 
 SELECTORS: dict[str, dict[str, object]] = {
@@ -73,7 +73,7 @@ class ForgetConformance(Harness):
         assert book.forget([]).memories == 0
         assert len(book.list()) == 1
 
-    @pytest.mark.parametrize("name", SELECTORS)
+    @each("name", SELECTORS)
     def test_each_selector_takes_exactly_what_it_selects(self, book: Book, name: str) -> None:
         chosen = Draft(
             content="harbour yes", id="yes", kind="fact", tags=["t"], metadata={"n": 1}, scope=Scope(user="ada")
@@ -138,15 +138,14 @@ class ForgetConformance(Harness):
         again.remember("harbour anew", id="anew")
         assert all_of(again) == {"anew"}
 
-    @pytest.mark.parametrize(
+    @each(
         "options",
         [
             {}, {"dry_run": True}, {"filter": {}}, {"kinds": []}, {"tags": []}, {"id": "m", "everything": True},
             {"id": "m", "tags": ["t"]}, {"everything": True, "kinds": ["note"]},
             {"id": ["m"], "filter": {"kind": "note"}},
             {"kinds": ["rumour"]}, {"tags": "t"}, {"scope": "ada"}, {"id": ""}, {"id": [""]},
-        ],
-        ids=repr,
+        ]
     )  # fmt: skip
     def test_what_to_forget_is_said_in_one_way(self, book: Book, options: dict[str, object]) -> None:
         book.remember("x", id="m", tags=["t"])

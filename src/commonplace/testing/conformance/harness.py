@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import inspect
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta, timezone
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,37 @@ TTL = 0.2
 """A time to live that a test can wait for, in seconds."""
 
 _START = datetime(2026, 3, 1, 12, tzinfo=timezone.utc)
+
+
+@contextmanager
+def case(value: object) -> Iterator[None]:
+    """What fails in here says with which case."""
+    try:
+        yield
+    except (Exception, pytest.fail.Exception) as error:
+        raise AssertionError(f"with {value!r:.200}: {error}") from error
+
+
+def each(names: str | tuple[str, ...], values: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Run a test of `book` with each of the values, each in a space of its own: to open a book takes far longer."""
+    cases = list(values)
+
+    def decorated(test: Callable[..., None]) -> Callable[..., None]:
+        @wraps(test)
+        def tried(self: Harness, book: Book, **others: object) -> None:
+            for number, value in enumerate(cases):
+                given = {names: value} if isinstance(names, str) else dict(zip(names, value, strict=True))
+                with case(value):
+                    test(self, book=book.in_space(f"{book.space} {number}"), **given, **others)
+
+        # What is left for pytest, or for another `each`, to give.
+        seen = inspect.signature(test)
+        given = {names} if isinstance(names, str) else set(names)
+        rest = [parameter for name, parameter in seen.parameters.items() if name not in given]
+        vars(tried)["__signature__"] = seen.replace(parameters=rest)
+        return tried
+
+    return decorated
 
 
 class Shelf:

@@ -9,7 +9,7 @@ import pytest
 
 from commonplace.book import Book
 from commonplace.errors import InvalidInput
-from commonplace.testing.conformance.harness import Harness, ids, moment, wrong
+from commonplace.testing.conformance.harness import Harness, each, ids, moment, wrong
 from commonplace.values import Draft, Memory, Scope, Within
 
 
@@ -25,8 +25,8 @@ class ListConformance(Harness):
         page = book.list()
         assert (page.memories, page.cursor, len(page), list(page)) == ((), None, 0, [])
 
-    @pytest.mark.parametrize("order", ["newest", "oldest"])
-    @pytest.mark.parametrize("limit", [1, 3, 7, 20, 21])
+    @each("order", ["newest", "oldest"])
+    @each("limit", [1, 3, 7, 20, 21])
     def test_pages_show_each_memory_once_though_all_were_said_at_once(self, book: Book, order: str, limit: int) -> None:
         made = book.remember([Draft(content=f"{i}", said_at=moment(i // 10)) for i in range(20)])
         pages = walk(book, order=order, limit=limit)
@@ -39,7 +39,7 @@ class ListConformance(Harness):
         book.remember(["a", "b", "c"])
         assert book.list(limit=3).cursor is None
 
-    @pytest.mark.parametrize("gone", ["m4", "m5", "m6"])
+    @each("gone", ["m4", "m5", "m6"])
     def test_a_deletion_between_pages_loses_and_repeats_nothing(self, book: Book, gone: str) -> None:
         book.remember([Draft(content=f"{i}", id=f"m{i}", said_at=moment()) for i in range(10)])
         first = book.list(order="oldest", limit=5)
@@ -67,7 +67,7 @@ class ListConformance(Harness):
         with pytest.raises(InvalidInput):
             book.list(order="oldest", cursor=cursor)
 
-    @pytest.mark.parametrize(
+    @each(
         "cursor",
         ["", "x", "é", 5, base64.urlsafe_b64encode(b"[]").decode(), base64.urlsafe_b64encode(b"\xff").decode()],
     )
@@ -76,13 +76,13 @@ class ListConformance(Harness):
         with pytest.raises(InvalidInput):
             book.list(cursor=wrong(cursor))
 
-    @pytest.mark.parametrize("place", [["newest", 10**30, "x"], ["newest", 1, "\ud800"], ["newest", 1.5, "x"]])
+    @each("place", [["newest", 10**30, "x"], ["newest", 1, "\ud800"], ["newest", 1.5, "x"]])
     def test_a_forged_cursor_is_refused(self, book: Book, place: list[object]) -> None:
         forged = base64.urlsafe_b64encode(json.dumps(place).encode()).decode()
         with pytest.raises(InvalidInput):
             book.list(cursor=forged)
 
-    @pytest.mark.parametrize("limit", [0, -1, 1.5, True, None, 10**9])
+    @each("limit", [0, -1, 1.5, True, None, 10**9])
     def test_a_limit_is_a_whole_number_within_reason(self, book: Book, limit: object) -> None:
         with pytest.raises(InvalidInput):
             book.list(limit=wrong(limit))

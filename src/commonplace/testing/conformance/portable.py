@@ -11,7 +11,7 @@ import pytest
 
 from commonplace.book import Book
 from commonplace.errors import CommonplaceError, Conflict, InvalidInput
-from commonplace.testing.conformance.harness import TTL, Harness, Shelf, all_of, found, ids, moment, now, wrong
+from commonplace.testing.conformance.harness import TTL, Harness, Shelf, all_of, case, found, ids, moment, now, wrong
 from commonplace.testing.conformance.memories import CONTENTS, PNG
 from commonplace.testing.conformance.spaces import READS, fill
 from commonplace.values import Draft, Json, Scope
@@ -162,18 +162,19 @@ class PortableConformance(Harness):
         assert ids(two.list()) == ["m"]
         assert two.get("m").content == "ours"
 
-    @pytest.mark.parametrize("name", SPOILT)
-    def test_a_spoilt_record_is_refused_and_leaves_nothing(self, shelf: Shelf, name: str) -> None:
+    def test_a_spoilt_record_is_refused_and_leaves_nothing(self, shelf: Shelf) -> None:
         one, two = shelf.open("one"), shelf.open("two")
         fill(one, "apricot")
-        kind, change = SPOILT[name]
-        records = [dict(record) for record in one.export()]
-        place = max(i for i, record in enumerate(records) if record["type"] == kind)
-        records[place].update(wrong(change))
-        with pytest.raises(InvalidInput):
-            two.load(records)
-        assert len(list(two.export())) == 1
-        assert all_of(two) == set()
+        sound = list(one.export())
+        for name, (kind, change) in SPOILT.items():
+            records = [dict(record) for record in sound]
+            place = max(i for i, record in enumerate(records) if record["type"] == kind)
+            records[place].update(wrong(change))
+            with case(name):
+                with pytest.raises(InvalidInput):
+                    two.load(records)
+                assert len(list(two.export())) == 1
+                assert all_of(two) == set()
 
     def test_a_record_that_lacks_a_field_is_refused(self, shelf: Shelf) -> None:
         one, two = shelf.open("one"), shelf.open("two")

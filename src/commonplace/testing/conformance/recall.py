@@ -10,7 +10,7 @@ import pytest
 from commonplace.book import Book
 from commonplace.errors import DimensionMismatch, InvalidInput, InvalidText, TooLarge
 from commonplace.recall import tokens
-from commonplace.testing.conformance.harness import Harness, all_of, found, moment, now, wrong
+from commonplace.testing.conformance.harness import Harness, all_of, each, found, moment, now, wrong
 from commonplace.testing.conformance.memories import PNG, unit
 from commonplace.values import KINDS, Draft, Scope
 
@@ -77,14 +77,14 @@ class RecallConformance(Harness):
         for hit in book.recall("harbour tide pier", threshold=0.3):
             assert hit.parts.relevance >= 0.3
 
-    @pytest.mark.parametrize("k", [1, 3, 5])
+    @each("k", [1, 3, 5])
     def test_k_is_the_most_that_is_returned(self, book: Book, k: int) -> None:
         book.remember(HARBOUR)
         best = found(book.recall("harbour", threshold=0, max_tokens=None))
         assert found(book.recall("harbour", threshold=0, k=k, max_tokens=None)) == best[:k]
 
-    @pytest.mark.parametrize("budget", [0, 1, 20, 40, 60, 100, 200, 2000, None])
-    @pytest.mark.parametrize("order", ["relevance", "time"])
+    @each("budget", [0, 1, 20, 40, 60, 100, 200, 2000, None])
+    @each("order", ["relevance", "time"])
     def test_the_text_has_exactly_the_tokens_it_says_and_never_more_than_asked(
         self, book: Book, budget: int | None, order: str
     ) -> None:
@@ -126,7 +126,7 @@ class RecallConformance(Harness):
         recall = book.recall("harbour tide tables", threshold=0, order="time")
         assert in_text(recall.text) == [hit.memory.text for hit in recall]
 
-    @pytest.mark.parametrize("kind", KINDS)
+    @each("kind", KINDS)
     def test_kinds_admit_only_themselves(self, book: Book, kind: str) -> None:
         book.remember([Draft(content=f"harbour {name}", id=name, kind=name) for name in KINDS])
         recall = book.recall("harbour", kinds=[kind], threshold=0)
@@ -211,14 +211,12 @@ class RecallConformance(Harness):
         book.remember("to be or not to be", id="be")
         assert found(book.recall("to be or not to be", threshold=0)) == ["be"]
 
-    @pytest.mark.parametrize(
-        "query", ["?!", "🚢", "a" * 5_000, "北京", "'; DROP TABLE memory; --", '"', "AND OR NOT *"]
-    )
+    @each("query", ["?!", "🚢", "a" * 5_000, "北京", "'; DROP TABLE memory; --", '"', "AND OR NOT *"])
     def test_odd_queries_are_answered(self, book: Book, query: str) -> None:
         book.remember([*HARBOUR, query])
         assert len(book.recall(query, threshold=0)) > 0
 
-    @pytest.mark.parametrize("query", ["", "  \n"])
+    @each("query", ["", "  \n"])
     def test_an_empty_query_is_refused(self, book: Book, query: str) -> None:
         with pytest.raises(InvalidInput):
             book.recall(query)
@@ -232,15 +230,14 @@ class RecallConformance(Harness):
         with pytest.raises(InvalidInput):
             book.recall(wrong(None))
 
-    @pytest.mark.parametrize(
+    @each(
         "option",
         [
             {"k": 0}, {"k": -1}, {"k": 1.5}, {"k": True}, {"k": 10**9}, {"max_tokens": -1}, {"max_tokens": 1.5},
             {"threshold": -0.1}, {"threshold": 1.1}, {"threshold": float("nan")}, {"threshold": "0.5"},
             {"order": "newest"}, {"order": None}, {"as_of": "2026-03-01"}, {"as_of": 5}, {"kinds": ["rumour"]},
             {"kinds": "note"}, {"tags": "a"}, {"tags": [""]}, {"within": "ada"}, {"within": {"user": "ada"}},
-        ],
-        ids=repr,
+        ]
     )  # fmt: skip
     def test_a_recall_refuses_options_that_make_no_sense(self, book: Book, option: dict[str, object]) -> None:
         with pytest.raises(InvalidInput):

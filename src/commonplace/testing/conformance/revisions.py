@@ -10,7 +10,7 @@ import pytest
 
 from commonplace.book import Book
 from commonplace.errors import Conflict, DimensionMismatch, InvalidInput, InvalidText, NotFound, TooLarge
-from commonplace.testing.conformance.harness import TTL, Harness, Shelf, all_of, found, ids, moment, wrong
+from commonplace.testing.conformance.harness import TTL, Harness, Shelf, all_of, each, found, ids, moment, wrong
 from commonplace.testing.conformance.memories import PNG, unit
 from commonplace.values import MARKDOWN, Draft, Scope
 
@@ -57,7 +57,7 @@ class RevisionConformance(Harness):
             assert [step.reason for step in history] == ["told so", "summer", None]
             assert [step.at for step in history] == [step.memory.updated_at for step in history]
 
-    @pytest.mark.parametrize("field", CHANGES)
+    @each("field", CHANGES)
     def test_what_is_not_named_stays(self, book: Book, field: str) -> None:
         before = book.remember(
             "content", id="m", kind="decision", tags=["a", "b"], metadata={"x": 1}, importance=0.3,
@@ -160,7 +160,7 @@ class RevisionConformance(Harness):
         with pytest.raises(NotFound):
             book.get("nobody", version=1)
 
-    @pytest.mark.parametrize("version", [0, -1, 1.5, True, "1"])
+    @each("version", [0, -1, 1.5, True, "1"])
     def test_a_version_is_a_whole_number_from_1(self, book: Book, version: object) -> None:
         book.remember("x", id="x")
         with pytest.raises(InvalidInput):
