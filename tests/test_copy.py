@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from functools import partial
@@ -657,9 +657,11 @@ def test_a_copy_that_is_killed_goes_on_where_it_stopped(pair: Pair) -> None:
             copier = int(next(lines))
             # Some die while they open and bind the two ends, most while they copy, all of a sudden.
             until = ("ready", "begun", "going")[attempt % 3]
-            assert until in lines, "the copy ended before it was killed"
+            if next(line for line in lines if line in (until, "ended")) == "ended":
+                break  # those before it left nothing to copy
             time.sleep(chance.uniform(0.0, 0.15))
-            os.kill(copier, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it was quicker
+                os.kill(copier, signal.SIGKILL)
             unfinished += "done" not in list(iter(lines.__next__, "ended"))
             with opened(pair.target) as book:
                 assert book.check(deep=True).problems == ()
