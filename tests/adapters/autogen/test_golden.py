@@ -1,16 +1,19 @@
 """The form of what each of AutoGen's memories puts before a model, beside ours for the same contents.
 
-RedisMemory, ChromaDBVectorMemory and Mem0Memory need services or heavy packages; their form is written down here as
-they have it in 0.7.5.
+The forms are written down here, and compared with what AutoGen's classes write: their own `update_context` runs, and
+only the service behind those of Redis, Chroma and Mem0 is left out.
 """
 
 from __future__ import annotations
 
 import asyncio
+import importlib
 from datetime import datetime, timezone
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
-from autogen_core.memory import ListMemory, Memory
+from autogen_core.memory import ListMemory, Memory, MemoryQueryResult
 from autogen_core.model_context import UnboundedChatCompletionContext
 from autogen_core.models import LLMMessage
 from autogen_ext.memory.canvas import TextCanvasMemory
@@ -50,6 +53,25 @@ def test_a_list_is_written_as_it_is_written_down_here() -> None:
         assert (await shown(memory, "?"))[-1].content == THEIRS["ListMemory"]
 
     asyncio.run(main())
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [("chromadb", "ChromaDBVectorMemory"), ("mem0", "Mem0Memory"), ("redis", "RedisMemory")],
+)
+def test_the_others_write_as_it_is_written_down_here(module: str, name: str) -> None:
+    upstream: Any = getattr(importlib.import_module(f"autogen_ext.memory.{module}"), name)
+
+    class WithoutService(upstream):  # type: ignore[misc]
+        _limit = 10  # what its constructor would set, had it not to ask the service
+        config = SimpleNamespace(sequential=False)
+
+        async def query(self, *given: Any, **named: Any) -> MemoryQueryResult:
+            return MemoryQueryResult(results=[text(LIKES), text(DISLIKES)])
+
+    memory = object.__new__(WithoutService)
+    assert asyncio.run(shown(memory, "?"))[-1].content == THEIRS[name]
 
 
 @pytest.mark.parametrize("upstream", sorted(THEIRS))
