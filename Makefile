@@ -8,7 +8,7 @@ VENV := .venv
 BENCH := .venv-bench
 PIP_INSTALL := -m pip install --quiet --quiet --disable-pip-version-check
 INSTALL_SELF := $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
-PACKAGE := pyproject.toml src/commonplace/__about__.py
+PACKAGE := pyproject.toml src/commonplace/__init__.py
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable chrome
 APT := DEBIAN_FRONTEND=noninteractive apt-get --quiet --quiet --yes
 CLIENTS := $(patsubst requirements/clients/%.txt,$(VENV)/clients/%,$(wildcard requirements/clients/*.txt))

@@ -24,7 +24,7 @@ from autogen_ext.models.replay import ReplayChatCompletionClient
 from measure import heartbeat_while
 
 import commonplace
-from commonplace.adapters.autogen import CommonplaceMemory
+from commonplace.integrations.autogen import CommonplaceMemory
 
 PLACES = ("Procida", "Ischia", "Capri", "Ponza", "Elba", "Giglio", "Lipari", "Vulcano", "Salina", "Stromboli")
 THINGS = ("ferry", "museum", "bakery", "harbour office", "bus", "library", "market", "lighthouse", "school", "clinic")

@@ -20,9 +20,9 @@ from pathlib import Path
 
 import commonplace
 from commonplace import Draft
-from commonplace.copying import Copied, copy
-from commonplace.local_postgres import LocalPostgres
+from commonplace.store.postgres.local import LocalPostgres
 from commonplace.testing import HashEmbedder
+from commonplace.transfer.copy import Copied, copy
 
 SPACES = ("default", "research", "operations")
 BATCH = 1_000

@@ -13,7 +13,7 @@ import matplotlib
 matplotlib.use("svg")
 import matplotlib.pyplot as plt
 
-from commonplace.recall import weigh
+from commonplace.memories import strength
 from commonplace.settings import HALF_LIVES
 
 DAY = 86_400.0
@@ -29,7 +29,7 @@ def main() -> None:
     figure, axes = plt.subplots(figsize=(7.5, 3.6))
     days = list(range(YEARS * 365 + 1))
     for half_life, kinds in sorted(alike.items(), reverse=True):
-        left = [weigh.freshness(day * DAY, half_life) for day in days]
+        left = [strength.freshness(day * DAY, half_life) for day in days]
         axes.plot(days, left, label=f"{', '.join(kinds)} ({half_life:.0f} days)")
     axes.set_xlabel("days since it was said, used or repeated")
     axes.set_ylabel("freshness")

@@ -23,11 +23,13 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
+from commonplace.testing.contract import crash
+from commonplace.testing.contract.crash import Deed, Ledger
+
 import commonplace
 from commonplace import Book, Conflict
-from commonplace.local_postgres import LocalPostgres
-from commonplace.testing import HashEmbedder, crash
-from commonplace.testing.crash import Deed, Ledger
+from commonplace.store.postgres.local import LocalPostgres
+from commonplace.testing import HashEmbedder
 
 WRITERS = 4
 AWAY = 3.0

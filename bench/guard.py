@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from time import perf_counter
 
-from commonplace.guard.instructions import flags
+from commonplace.guard.injection import flags
 from commonplace.guard.secrets import redact
 from tests.guard.samples import samples, sayings
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import peers
 from fleet import ROOT, Failed
 
-WEIGHTS = "commonplace/embed/weights"
+WEIGHTS = "commonplace/models/embedders/weights"
 LIMIT = 1_800.0
 """Seconds for one installation; it waits on the network, so it has a limit of its own."""
 TOOLS = {"pip", "setuptools", "wheel"}

@@ -57,7 +57,16 @@ def main() -> int:
 def kill(path: Path, kills: int) -> bool:
     """Kill writers as often as wanted and print the account."""
     print(f"Killing writers {kills:,} times: 3 processes on one file", flush=True)
-    command = [sys.executable, "-m", "commonplace.testing.crash", str(path), "--kills", str(kills), "--every", "100"]
+    command = [
+        sys.executable,
+        "-m",
+        "commonplace.testing.contract.crash",
+        str(path),
+        "--kills",
+        str(kills),
+        "--every",
+        "100",
+    ]
     # Writers are forked: the process that forks them keeps to one thread.
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=False)

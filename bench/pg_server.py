@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import psycopg
 
-from commonplace.local_postgres import LocalPostgres
+from commonplace.store.postgres.local import LocalPostgres
 
 SETTINGS = {
     "shared_buffers": "1GB",

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from commonplace import keys
+from commonplace.access import keys
 from commonplace.book import Book
-from commonplace.core import Core
 from commonplace.errors import CommonplaceError
-from commonplace.opening import open_core
+from commonplace.location import open_core
 from commonplace.server.app import create_app
 from commonplace.server.config import Config
 from commonplace.store.base import Store
+from commonplace.store.core import Core
 
 OWN = ("alpha", "beta", "agents-one", "agents-two")
 """Spaces that some of the keys open."""

@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from commonplace.embed import load
-from commonplace.learn.claims import key, read
-from commonplace.learn.relate import relate
-from commonplace.learn.types import Statement
+from commonplace.models.embedders import load
+from commonplace.reconcile.claims.reading import key, read
+from commonplace.reconcile.relate import relate
+from commonplace.reconcile.statements import Statement
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLES = ROOT / "tests" / "data" / "learning"

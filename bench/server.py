@@ -251,7 +251,7 @@ def embedded(folder: Path, *, rows: int, seed: int, given: Sequence[str] | None)
     asked = _asked(texts, seed)
     (folder / "asked.json").write_text(json.dumps(asked), encoding="utf-8")
     say("embedding")
-    from commonplace.embed import load as embedder_of  # what a book has unless it is told otherwise
+    from commonplace.models.embedders import load as embedder_of  # what a book has unless it is told otherwise
 
     embedder = embedder_of()
     np.save(

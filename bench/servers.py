@@ -22,15 +22,15 @@ from pathlib import Path
 
 import failover
 import psycopg
+from commonplace.testing.contract import crash
+from commonplace.testing.contract.crash import Deed
 from failover import AWAY, in_folder
 from serving_trial import TREE, Clients, Served, Timeline, verdict
 
 from commonplace import Book, Memory
-from commonplace.local_postgres import LocalPostgres
+from commonplace.learn.jobs import IDLE, LEASE
 from commonplace.store import schema
-from commonplace.testing import crash
-from commonplace.testing.crash import Deed
-from commonplace.working import IDLE, LEASE
+from commonplace.store.postgres.local import LocalPostgres
 
 LEARN_EVERY = 4
 SPACE = "learning"

@@ -15,12 +15,12 @@ from itertools import count, pairwise
 from pathlib import Path
 
 import psutil
+from commonplace.testing.contract import crash
+from commonplace.testing.contract.crash import Deed
 from failover import compare_counter, compare_recall, do, note, recall
 
 import commonplace
 from commonplace import AnswerLost, Book, ServerUnavailable
-from commonplace.testing import crash
-from commonplace.testing.crash import Deed
 
 TREE = Path(commonplace.__file__).parents[1]
 """The source that is imported here."""

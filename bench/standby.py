@@ -13,7 +13,7 @@ from pathlib import Path
 
 from failover import in_folder, trial, verdict
 
-from commonplace.local_postgres import LocalPostgres
+from commonplace.store.postgres.local import LocalPostgres
 
 AWAY = 2.0
 """Seconds from the death of the primary to the promotion, as a watcher would take to be sure."""

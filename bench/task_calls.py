@@ -54,7 +54,7 @@ def main() -> None:
 
 
 def own_controller(folder: Path, client: Any, assign: Any) -> Any:
-    from commonplace.tasks import MemoryController
+    from commonplace.integrations.tasks import MemoryController
 
     return MemoryController(True, client, assign, {"MemoryBank": {"path": str(folder)}})
 
@@ -64,7 +64,7 @@ def no_client_controller(folder: Path, client: Any, assign: Any) -> Any:
 
 
 def own_teachability(controller: Any) -> Any:
-    from commonplace.tasks.utils import Teachability
+    from commonplace.integrations.tasks.utils import Teachability
 
     return Teachability(controller)
 

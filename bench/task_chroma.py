@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from commonplace.embed.static import StaticEmbedder
+from commonplace.models.embedders.static import StaticEmbedder
 
 
 @contextmanager

@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 
 import commonplace
-from commonplace.embed.static import StaticEmbedder
-from commonplace.tasks import MemoryBank
+from commonplace.integrations.tasks import MemoryBank
+from commonplace.models.embedders.static import StaticEmbedder
 
 Finder = Callable[[str], Iterable[str]]
 """From a task to the ids of the memos that are said to help."""

@@ -10,7 +10,7 @@ from ag2 import Agent, KnowledgeConfig
 from ag2.aggregate import AggregateTrigger
 from ag2.testing import TestConfig
 
-from commonplace.adapters.ag2 import BookKnowledgeStore, LearnAggregate, RecallPolicy
+from commonplace.integrations.ag2 import BookKnowledgeStore, LearnAggregate, RecallPolicy
 
 
 class Show:

@@ -10,7 +10,7 @@ from typing import Any
 
 from agent_framework import Agent, BaseChatClient, ChatResponse, FunctionInvocationLayer, Message
 
-from commonplace.adapters.agent_framework import CommonplaceContextProvider, CommonplaceHistoryProvider
+from commonplace.integrations.agent_framework import CommonplaceContextProvider, CommonplaceHistoryProvider
 
 
 class Scripted(FunctionInvocationLayer, BaseChatClient):

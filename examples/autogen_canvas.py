@@ -13,7 +13,7 @@ from autogen_core import FunctionCall
 from autogen_core.models import CreateResult, ModelFamily, ModelInfo, RequestUsage
 from autogen_ext.models.replay import ReplayChatCompletionClient
 
-from commonplace.adapters.autogen import CanvasMemory
+from commonplace.integrations.autogen import CanvasMemory
 
 ABLE = ModelInfo(
     vision=False, function_calling=True, json_output=False, family=ModelFamily.UNKNOWN, structured_output=False

@@ -8,7 +8,7 @@ import sys
 from autogen import Agent, ConversableAgent, GroupChatManager, UserProxyAgent
 
 import commonplace
-from commonplace.adapters.autogen_classic import PersistentGroupChat, attach, prime
+from commonplace.integrations.autogen_classic import PersistentGroupChat, attach, prime
 
 
 def member(name: str, line: str) -> ConversableAgent:

@@ -10,7 +10,7 @@ from autogen_agentchat.agents import AssistantAgent
 from autogen_core.models import UserMessage
 from autogen_ext.models.replay import ReplayChatCompletionClient
 
-from commonplace.adapters.autogen import CommonplaceMemory
+from commonplace.integrations.autogen import CommonplaceMemory
 
 
 async def main(path: str) -> None:

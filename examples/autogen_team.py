@@ -14,7 +14,7 @@ from autogen_core.models import CreateResult, ModelFamily, ModelInfo, RequestUsa
 from autogen_ext.models.replay import ReplayChatCompletionClient
 
 import commonplace
-from commonplace.adapters.autogen import PersistentTeam, memory_tools, shared_memory
+from commonplace.integrations.autogen import PersistentTeam, memory_tools, shared_memory
 
 ABLE = ModelInfo(
     vision=False, function_calling=True, json_output=False, family=ModelFamily.UNKNOWN, structured_output=False

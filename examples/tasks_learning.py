@@ -9,8 +9,8 @@ import sys
 from autogen_agentchat.agents import AssistantAgent
 from autogen_ext.models.replay import ReplayChatCompletionClient
 
-from commonplace.tasks import MemoryController
-from commonplace.tasks.utils import Teachability
+from commonplace.integrations.tasks import MemoryController
+from commonplace.integrations.tasks.utils import Teachability
 
 TASK = "A farmer has 17 sheep. All but 9 run away. How many are left?"
 

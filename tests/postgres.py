@@ -13,7 +13,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from commonplace.local_postgres import LocalPostgres
+from commonplace.store.postgres.local import LocalPostgres
 
 QUICK = {"fsync": "off", "full_page_writes": "off", "max_connections": "300"}
 """What a power cut would take is no subject of most tests."""

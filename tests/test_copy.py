@@ -22,12 +22,12 @@ import pytest
 
 import commonplace
 from commonplace import Book, Draft, Scope
-from commonplace.copying import Copied, compare, copy
-from commonplace.opening import open_store
+from commonplace.location import open_store
 from commonplace.settings import Settings
-from commonplace.store import moving
 from commonplace.store.base import Store
+from commonplace.store.tables import whole
 from commonplace.testing import HashEmbedder
+from commonplace.transfer.copy import Copied, compare, copy
 from tests.postgres import SCHEMAS
 
 Places = Callable[[str], str]
@@ -63,7 +63,7 @@ EVERY_PAIR = pytest.mark.parametrize(
 @pytest.fixture
 def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages of three, so that a small book has many."""
-    monkeypatch.setattr(moving, "MOST_ROWS", 3)
+    monkeypatch.setattr(whole, "MOST_ROWS", 3)
 
 
 def opened(where: str, space: str = "default", embedder: HashEmbedder | None = None) -> Book:
@@ -180,15 +180,15 @@ def test_a_copy_in_small_pages_is_the_same(pair: Pair, small_pages: None) -> Non
 
 
 def test_large_contents_make_short_pages(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(moving, "MOST_BYTES", 100)
+    monkeypatch.setattr(whole, "MOST_BYTES", 100)
     with opened(pair.source) as book:
         book.remember([Draft(content=bytes(90), text=f"blob {i}", id=f"b{i}") for i in range(5)])
         book.canvas("c").write("a", "x" * 90)
         book.canvas("c").write("b", "x" * 90)
     store = open_store(pair.source, Settings())
     try:
-        memories = store.read(lambda tx: moving.MEMORIES.page(tx, 2, moving.MEMORIES.start), 2)
-        files = store.read(lambda tx: moving.FILES.page(tx, 2, moving.FILES.start), 2)
+        memories = store.read(lambda tx: whole.MEMORIES.page(tx, 2, whole.MEMORIES.start), 2)
+        files = store.read(lambda tx: whole.FILES.page(tx, 2, whole.FILES.start), 2)
     finally:
         store.close()
     assert (len(memories), len(files)) == (2, 2)
@@ -619,8 +619,8 @@ def test_a_copy_of_a_book_in_use_holds_whole_memories(pair: Pair, small_pages: N
 # Each line that it reads makes a process that copies; what takes long, its imports, is done once for all.
 KILLED = """
 import os, sys, time
-import commonplace.store.postgres.store, commonplace.store.sqlite
-from commonplace.copying import copy
+import commonplace.store.postgres.store, commonplace.store.sqlite.store
+from commonplace.transfer.copy import copy
 from commonplace.store import moving
 moving.MOST_ROWS = 7
 

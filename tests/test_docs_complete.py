@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from commonplace import embed, filters
+from commonplace import filters
+from commonplace.models import embedders
 from commonplace.settings import Settings
 from commonplace.values import KINDS
 
@@ -56,12 +57,12 @@ def test_the_documented_limits_of_a_filter_are_the_real_ones() -> None:
     assert f"{filters._MOST_TESTS} conditions in one filter and {filters._MAX_DEPTH} levels" in text
 
 
-@pytest.mark.parametrize("spec", re.findall(r"'([^']+)'", embed._KNOWN))
+@pytest.mark.parametrize("spec", re.findall(r"'([^']+)'", embedders._KNOWN))
 def test_every_embedder_that_has_a_name_is_documented(spec: str) -> None:
     assert any(f'"{spec}"' in row for row in rows("embedders.md", "# Embedders"))
 
 
-@pytest.mark.parametrize("name", sorted(embed._HOMES))
+@pytest.mark.parametrize("name", sorted(embedders._HOMES))
 def test_every_embedder_class_is_named(name: str) -> None:
     # WordsOnly is asked for as "none"; nobody has to make one.
     assert name == "WordsOnly" or name in (DOCS / "embedders.md").read_text("utf-8")

@@ -21,7 +21,7 @@ KILLS = 60
 @pytest.mark.slow
 def test_no_kill_loses_an_acknowledged_write_or_leaves_half_of_another(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "commonplace.testing.crash", str(tmp_path / "book.db"), "--kills", str(KILLS)],
+        [sys.executable, "-m", "commonplace.testing.contract.crash", str(tmp_path / "book.db"), "--kills", str(KILLS)],
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # writers are forked: the parent keeps to one thread
         capture_output=True,
         text=True,
@@ -40,8 +40,9 @@ def test_no_kill_loses_an_acknowledged_write_or_leaves_half_of_another(tmp_path:
 
 def test_the_verifier_sees_what_it_is_there_to_see(tmp_path: Path) -> None:
     """A lost write, a half batch, a memory back from the dead and a wrong content are each reported."""
+    from commonplace.testing.contract import crash
+
     import commonplace
-    from commonplace.testing import crash
 
     path = tmp_path / "book.db"
     batch = [["memory", f"half{i}", 1] for i in range(crash.BATCH)]

@@ -17,9 +17,11 @@ from pathlib import Path
 import pytest
 
 import commonplace
-from commonplace import Book, Draft, QueueFull, Settings, reconciling, working
-from commonplace.learn.types import Finding, Utterance
-from commonplace.store import jobs
+from commonplace import Book, Draft, QueueFull, Settings
+from commonplace.learn import jobs as working
+from commonplace.reconcile import plan
+from commonplace.reconcile.statements import Finding, Utterance
+from commonplace.store.tables import jobs
 from commonplace.testing import HashEmbedder
 
 CAT = "My cat is called Miso."
@@ -226,8 +228,8 @@ def test_a_long_list_is_not_compared_with_all_of_itself(
     opened: Callable[..., Book], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = itertools.count()
-    compare = reconciling.relate
-    monkeypatch.setattr(reconciling, "relate", lambda *given: (next(calls), compare(*given))[1])
+    compare = plan.relate
+    monkeypatch.setattr(plan, "relate", lambda *given: (next(calls), compare(*given))[1])
     book, count = opened(), 300
     ports = [
         f"The rack{place} server listens on port {1000 + place + turn}" for turn in (0, 1) for place in range(count)

@@ -19,7 +19,7 @@ import psycopg
 import pytest
 
 from commonplace.errors import InvalidInput, StoreError, StoreUnavailable
-from commonplace.local_postgres import LocalPostgres, programs
+from commonplace.store.postgres.local import LocalPostgres, programs
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a local PostgreSQL is for Linux and macOS")
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from commonplace.recall.analyze import query_terms
-from commonplace.recall.types import Probe
 from commonplace.store import trace
-from commonplace.store.mirror import View, empty, extended
+from commonplace.store.candidates import Probe
+from commonplace.store.sqlite.mirror import View, empty, extended
+from commonplace.text.terms import query_terms
 from commonplace.values import Scope
 
 TURNS = (

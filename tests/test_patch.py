@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.errors import Conflict, InvalidPatch, StalePatch
-from commonplace.patch import NOWHERE, Change, apply, apply_file, diff, parse
+from commonplace.text.patch import NOWHERE, Change, apply, apply_file, diff, parse
 
 TEN = "".join(f"line {number}\n" for number in range(1, 11))
 

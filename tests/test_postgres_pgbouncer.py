@@ -12,13 +12,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from commonplace.testing.contract.kv import KeyValueConformance
+from commonplace.testing.contract.recall import RecallConformance
+from commonplace.testing.contract.sharing import SharingConformance
+from commonplace.testing.contract.transcripts import TranscriptConformance
 
 import commonplace
 from commonplace.testing import HashEmbedder
-from commonplace.testing.conformance.kv import KeyValueConformance
-from commonplace.testing.conformance.recall import RecallConformance
-from commonplace.testing.conformance.sharing import SharingConformance
-from commonplace.testing.conformance.transcripts import TranscriptConformance
 from tests.postgres import SCHEMAS, server
 
 PROGRAM = shutil.which("pgbouncer") or shutil.which("/usr/sbin/pgbouncer")

@@ -14,7 +14,7 @@ import pytest
 
 import commonplace
 from commonplace import Book, Settings
-from commonplace.local_postgres import LocalPostgres
+from commonplace.store.postgres.local import LocalPostgres
 from commonplace.testing import HashEmbedder
 from tests.postgres import SCHEMAS, server
 

@@ -17,8 +17,7 @@ from pathlib import Path
 import pytest
 
 import commonplace
-from commonplace import errors
-from commonplace.__about__ import __version__
+from commonplace import __version__, errors
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "commonplace"
@@ -43,7 +42,7 @@ HEAVY_BUILT_IN = ("http.server", "multiprocessing", "socketserver", "unittest", 
 
 SMOKE = """
 import commonplace
-import commonplace.adapters.door, commonplace.tasks, commonplace.tasks.pages  # what they need is what the package needs
+import commonplace.integrations.door, commonplace.integrations.tasks  # they need only what the package needs
 with commonplace.open("smoke.db") as book:
     book.remember("We chose FastAPI over Flask because of async support", kind="decision")
     assert "FastAPI" in book.recall("Which web framework did we choose?").text

@@ -17,10 +17,10 @@ import pytest
 
 import commonplace
 from commonplace import Conflict, Draft, InvalidInput, Scope, Settings, StoreBusy, TooLarge
-from commonplace.reindexing import _embed_batch, _finish
-from commonplace.store import traces
+from commonplace.store.tables import traces
 from commonplace.testing import HashEmbedder
 from commonplace.testing.embedders import HashEmbedder as Hash
+from commonplace.transfer.reindex import _embed_batch, _finish
 
 NORMAL = Settings(durability="normal")
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import commonplace
 from commonplace import Dated, Draft, dates_in
-from commonplace.when import reading
+from commonplace.text.dates import reading
 
 WEDNESDAY = datetime(2023, 5, 10, 12, tzinfo=timezone.utc)
 

@@ -48,10 +48,10 @@ from commonplace.book import Book, Jobs, Links, Memories, Names, Revisions, Vect
 from commonplace.canvas import Canvas
 from commonplace.errors import StoreClosed
 from commonplace.kv import KeyValue
-from commonplace.opening import EmbedderLike, ExtractorLike
-from commonplace.opening import open as open_book
+from commonplace.location import EmbedderLike, ExtractorLike
+from commonplace.location import open as open_book
 from commonplace.remote.address import is_remote
-from commonplace.rerank import Reranker
+from commonplace.models.rerankers import Reranker
 from commonplace.settings import Settings
 from commonplace.streaming import stream
 from commonplace.transcript import Transcript

@@ -18,7 +18,7 @@ from autogen_ext.models.replay import ReplayChatCompletionClient
 from PIL import Image as Pixels
 from PIL import ImageDraw
 
-from commonplace.tasks.pages import PageLogger
+from commonplace.integrations.tasks.pages import PageLogger
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "docs" / "images" / "page_log.png"

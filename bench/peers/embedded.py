@@ -11,7 +11,7 @@ from corpus import Question, Row
 
 import commonplace
 from commonplace import Draft
-from commonplace.embed import load
+from commonplace.models.embedders import load
 from peers.base import K, Peer
 
 

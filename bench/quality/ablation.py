@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from commonplace import asking
-from commonplace.recall import closely, context, question, rank, settle
+from commonplace.recall import answer, closely, context, question, rank, settle
 
 PARTS = ("meaning", "words", "context", "speakers", "names", "dates", "ages", "shape", "affinity", "lead", "request")
 
@@ -17,7 +16,7 @@ def switch_off(part: str) -> None:
     elif part == "request":
         question.subject = lambda text: text
     elif part == "affinity":
-        asking.WordMatcher = type("Nobody", (), {})
+        answer.WordMatcher = type("Nobody", (), {})
     else:
         for module, name in _WEIGHTS[part]:
             setattr(module, name, 0.0)

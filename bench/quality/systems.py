@@ -20,8 +20,9 @@ import numpy as np
 import Stemmer
 
 import commonplace
-from commonplace import embed, rereading
-from commonplace.recall import tokens
+from commonplace.models import embedders
+from commonplace.recall import second_reading
+from commonplace.text import tokens
 from quality.data import Case, Unit
 from quality.measures import BUDGETS
 
@@ -72,8 +73,8 @@ class Reading:
         self.budget = budget
         self.known: dict[str, float] | None = None
         if reranker is not None:
-            self.read = rereading._scores
-            rereading._scores = self.scores
+            self.read = second_reading._scores
+            second_reading._scores = self.scores
 
     def forget(self) -> None:
         self.known = None
@@ -262,7 +263,7 @@ class Meaning(Ranker):
 
     def __init__(self, embedder: str | None = None, budgets: Sequence[int] = BUDGETS) -> None:
         super().__init__(embedder, budgets)
-        self.embedder = embed.load(embedder)
+        self.embedder = embedders.load(embedder)
 
     def learn(self) -> None:
         self.rows = self.embedder.embed(self.texts)

@@ -10,7 +10,7 @@ print(book.recall("which web framework did we pick?").text)
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from commonplace.__about__ import __version__
+__version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from commonplace.aio import AsyncBook, open_async
@@ -54,9 +54,10 @@ if TYPE_CHECKING:
         TooLarge,
         Unauthorized,
     )
-    from commonplace.opening import open
-    from commonplace.reindexing import reindex
+    from commonplace.location import open
     from commonplace.settings import Settings
+    from commonplace.text.dates.reading import Dated, dates_in
+    from commonplace.transfer.reindex import reindex
     from commonplace.values import (
         Check,
         Draft,
@@ -77,7 +78,6 @@ if TYPE_CHECKING:
         Stats,
         Within,
     )
-    from commonplace.when.reading import Dated, dates_in
 
 __all__ = [
     "AnswerLost",
@@ -149,8 +149,8 @@ __all__ = [
 _HOMES = {
     "commonplace.aio": ("AsyncBook", "open_async"),
     "commonplace.book": ("Book",),
-    "commonplace.opening": ("open",),
-    "commonplace.reindexing": ("reindex",),
+    "commonplace.location": ("open",),
+    "commonplace.transfer.reindex": ("reindex",),
     "commonplace.settings": ("Settings",),
     "commonplace.values": (
         "Check",
@@ -172,7 +172,7 @@ _HOMES = {
         "Stats",
         "Within",
     ),
-    "commonplace.when.reading": ("Dated", "dates_in"),
+    "commonplace.text.dates.reading": ("Dated", "dates_in"),
 }
 
 

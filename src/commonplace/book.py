@@ -12,29 +12,21 @@ from pathlib import Path
 from types import EllipsisType, TracebackType
 from typing import TYPE_CHECKING, Literal, overload
 
-from commonplace import (
-    asking,
-    checks,
-    drafts,
-    filters,
-    forgetting,
-    listing,
-    redacting,
-    relating,
-    rereading,
-    revising,
-    times,
-)
+from commonplace import filters
 from commonplace.canvas import Canvas
-from commonplace.core import Core, Place
 from commonplace.errors import InvalidInput, NotFound
-from commonplace.ids import new_id
+from commonplace.guard import redaction
 from commonplace.kv import KeyValue
-from commonplace.recall import question, rank, receipt
-from commonplace.recall.types import Floats
-from commonplace.store import entries, files, jobs, links, memories, messages, spaces
+from commonplace.memories import forget as forgetting
+from commonplace.memories import pages, write
+from commonplace.memories import revise as revising
+from commonplace.recall import answer, question, rank, receipt, second_reading
+from commonplace.recall import links as relating
 from commonplace.store.base import Tx
-from commonplace.store.conditions import Selection, compile_where, is_plain
+from commonplace.store.candidates import Floats
+from commonplace.store.core import Core, Place
+from commonplace.store.tables import entries, files, jobs, links, memories, messages, spaces
+from commonplace.store.where import Selection, compile_where, is_plain
 from commonplace.transcript import Transcript
 from commonplace.values import (
     NOBODY,
@@ -58,10 +50,13 @@ from commonplace.values import (
     Signal,
     Stats,
     Within,
+    checks,
+    times,
 )
+from commonplace.values.ids import new_id
 
 if TYPE_CHECKING:
-    from commonplace.reconciling import Settled
+    from commonplace.reconcile.plan import Settled
 
 # Inside the class, `list` is the verb.
 Memories = list[Memory]
@@ -174,9 +169,9 @@ class Book:
             scope=scope or NOBODY, source=source, origin=origin, said_at=said_at, ttl=ttl, text=text, mime=mime, id=id,
             vector=vector, supersedes=supersedes, reason=reason,
         )  # fmt: skip
-        wanted = drafts.expand(content, options)
+        wanted = write.expand(content, options)
         identity, now = self._core.identity(), times.now()
-        records = drafts.records(
+        records = write.records(
             wanted, embedder=self._core.embedder, dimension=identity.dimension, settings=self._settings, now=now
         )
         space = self._place.make()
@@ -189,11 +184,11 @@ class Book:
         return stored if isinstance(content, (list, tuple)) else stored[0]
 
     def _reconciled(self, space: int, records: Sequence[memories.Record]) -> Sequence[Settled]:
-        from commonplace import reconciling  # few books reconcile, and it is slow to import
+        from commonplace.reconcile import plan  # few books reconcile, and it is slow to import
 
-        arrivals = [reconciling.Arrival(record=record) for record in records]
-        planned = reconciling.plan(self._core, space, arrivals)
-        return self._store.write(lambda tx: reconciling.settle(tx, self._core, space, planned), space)
+        arrivals = [plan.Arrival(record=record) for record in records]
+        planned = plan.plan(self._core, space, arrivals)
+        return self._store.write(lambda tx: plan.settle(tx, self._core, space, planned), space)
 
     def learn(
         self,
@@ -216,7 +211,8 @@ class Book:
         many messages are done and how many there are. A conversation that is given message by message is better
         learned in pieces: `every` so many messages of a session, or of fewer when nobody has spoken for `idle` seconds.
         """
-        from commonplace import learning, saying  # few books learn, and it is slow to import
+        from commonplace.learn import ingest
+        from commonplace.memories import messages as saying  # few books learn, and it is slow to import
 
         now = times.now()
         given = checks.scope(scope or NOBODY)
@@ -225,19 +221,19 @@ class Book:
         lines = saying.conversation(conversation, now=now, settings=self._settings)
         if not lines:
             raise InvalidInput("the conversation is empty: there is nothing to learn from")
-        said = learning.Conversation(
+        said = ingest.Conversation(
             session=new_id() if session is None else checks.name(session, "session"),
             lines=lines,
             scope=given,
             tags=checks.tags(tags),
             origin=None if origin is None else checks.origin(origin),
-            every=1 if wait else checks.count(every, "every", least=1, most=learning.TOGETHER),
+            every=1 if wait else checks.count(every, "every", least=1, most=ingest.TOGETHER),
             idle=checks.amount(idle, "idle"),
         )
         space = self._place.make()
-        taken = learning.take_in(self._core, space, said)
+        taken = ingest.take_in(self._core, space, said)
         if wait:
-            return learning.learned(self._core, space, taken, progress or (lambda done, total: None))
+            return ingest.learned(self._core, space, taken, progress or (lambda done, total: None))
         self._core.wake()
         return Learned(session=taken.session, messages=taken.ids, jobs=taken.jobs)
 
@@ -251,7 +247,7 @@ class Book:
 
         `hurry` also takes those that wait for more messages, as at the end of a conversation.
         """
-        from commonplace import working  # as for learn
+        from commonplace.learn import jobs as working  # as for learn
 
         space, done = self._place.find(), 0
         if hurry:
@@ -286,7 +282,7 @@ class Book:
 
         `other` is what `links` names: a superseded memory, or the message that was taken for a repetition.
         """
-        from commonplace import undoing  # as for learn
+        from commonplace.reconcile import undo as undoing  # as for learn
 
         space = self._place.find()
         return undoing.undo(self._core, space, checks.name(id, "id"), checks.name(other, "other"))
@@ -317,7 +313,7 @@ class Book:
         selection = self._selection(
             filter=filter, within=within, kinds=kinds, tags=tags, superseded=superseded, as_of=as_of
         )
-        request = asking.Request(
+        request = answer.Request(
             query=checks.text(query, "query", limit=self._settings.max_text_bytes),
             k=checks.count(k, "k", least=1, most=1_000),
             max_tokens=None if max_tokens is None else checks.count(max_tokens, "max_tokens"),
@@ -333,37 +329,37 @@ class Book:
         space = self._place.find()
         where = compile_where(self._store.dialect, space, selection, now=now)
         asked = self._asked(request, space)
-        probe = asking.probe(
+        probe = answer.probe(
             request,
             asked.subject,
             self._query_vector(asked.about, vector),
             identity.generation,
             depth=self._settings.candidates,
         )
-        chooser = asking.chooser(request, asked, probe, identity.background)
+        chooser = answer.chooser(request, asked, probe, identity.background)
         found = self._store.search(space, probe, where, chooser, narrow=not is_plain(selection), as_of=selection.as_of)
-        judgement = asking.closer(asked, found, chooser.judgement, self._core.embedder)
+        judgement = answer.closer(asked, found, chooser.judgement, self._core.embedder)
         if self._core.reranker is not None:
-            judgement = rereading.reread(
+            judgement = second_reading.reread(
                 request.query, found, judgement, self._core.reranker, budget=self._settings.rerank_budget
             )
-        return asking.assemble(request, found, judgement, partial(self._related, space, selection))
+        return answer.assemble(request, found, judgement, partial(self._related, space, selection))
 
-    def _related(self, space: int, selection: Selection, said: Sequence[str], decided: Sequence[str]) -> asking.Related:
+    def _related(self, space: int, selection: Selection, said: Sequence[str], decided: Sequence[str]) -> answer.Related:
         where = compile_where(self._store.dialect, space, replace(selection, superseded=True), now=times.now())
         return self._store.read(lambda tx: relating.related(tx, space, said, decided, where), space)
 
-    def _asked(self, request: asking.Request, space: int) -> asking.Asked:
+    def _asked(self, request: answer.Request, space: int) -> answer.Asked:
         """The question as it is read here: names in it are speakers' if somebody of that name has spoken."""
         query, past = request.query, request.selection.as_of
         read = question.read(query, times.from_micros(request.now if past is None else past))
         named: frozenset[str] = frozenset()
         if read.names:
-            calls = asking.roll_call(read.names)
+            calls = answer.roll_call(read.names)
             heard = self._store.frequencies(space, calls, self._core.identity().generation)
-            named = asking.present(read.names, heard)
+            named = answer.present(read.names, heard)
         about = question.without(query, named)
-        return asking.Asked(question=read, named=named, about=about, subject=question.subject(about))
+        return answer.Asked(question=read, named=named, about=about, subject=question.subject(about))
 
     def get(self, id: str, *, version: int | None = None) -> Memory:
         """The memory as it stands, or as it was at a version; NotFound if there is none."""
@@ -389,10 +385,10 @@ class Book:
         selection = self._selection(filter=filter, within=within, kinds=kinds, tags=tags, superseded=superseded)
         space = self._place.find()
         where = compile_where(self._store.dialect, space, selection, now=times.now())
-        newest, after = listing.newest_first(order), listing.after(cursor, order)
+        newest, after = pages.newest_first(order), pages.after(cursor, order)
         most = checks.count(limit, "limit", least=1, most=10_000)
         rows = self._store.read(lambda tx: memories.page(tx, where, newest=newest, limit=most + 1, after=after), space)
-        return listing.page(rows, most, order)
+        return pages.page(rows, most, order)
 
     def revise(
         self,
@@ -462,7 +458,8 @@ class Book:
         `older_than` are seconds since a memory was said, used or repeated; `weaker_than` is a bound for what time,
         importance and use leave of it, 0 to 1.2; `keep` is how many may stay, the strongest.
         """
-        from commonplace import pruning, working  # as for learn
+        from commonplace.learn import jobs as working  # as for learn
+        from commonplace.memories import prune as pruning
 
         policy = pruning.Policy(
             older_than=None if older_than is None else checks.amount(older_than, "older_than"),
@@ -495,11 +492,11 @@ class Book:
         Name them as for `forget`: `filter={"source": "scraper"}` rolls back all that came from there, also what is
         closed already. Returns the ids of those that were not in quarantine before; `release` undoes it.
         """
-        from commonplace import quarantining  # as for learn
+        from commonplace.memories import quarantine as quarantining  # as for learn
 
         wanted = self._wanted(id, scope=scope, filter=filter, kinds=kinds, tags=tags)
         why, space = checks.text(reason, "reason", limit=10_000), self._place.find()
-        why = redacting.text(why, self._core.settings.redact)
+        why = redaction.text(why, self._core.settings.redact)
         return [*self._store.write(lambda tx: quarantining.quarantine(tx, space, wanted, why), space)]
 
     def release(
@@ -512,7 +509,7 @@ class Book:
         tags: Sequence[str] | None = None,
     ) -> Names:
         """Take memories out of quarantine again: they stand, and close what they had closed; returns their ids."""
-        from commonplace import quarantining  # as for learn
+        from commonplace.memories import quarantine as quarantining  # as for learn
 
         wanted = self._wanted(id, scope=scope, filter=filter, kinds=kinds, tags=tags)
         space = self._place.find()
@@ -572,7 +569,7 @@ class Book:
         space, identity = self._place.find(), self._core.identity()
         size, engine = self._store.size(), self._store.engine
         return self._store.read(
-            lambda tx: listing.stats(tx, space, self._name, identity, size=size, engine=engine), space
+            lambda tx: pages.stats(tx, space, self._name, identity, size=size, engine=engine), space
         )
 
     def check(self, *, deep: bool = False) -> Check:
@@ -587,7 +584,7 @@ class Book:
 
         `load` embeds the texts again; vectors that callers gave themselves are kept only with `vectors=True`.
         """
-        from commonplace import portable  # few programs export, and it is slow to import
+        from commonplace.transfer import export as portable  # few programs export, and it is slow to import
 
         yield from portable.export(self._store, self._place.find(), self._name, vectors=vectors)
 
@@ -596,7 +593,7 @@ class Book:
 
         What had not been learned from yet when it was exported waits to be here.
         """
-        from commonplace import portable  # as above
+        from commonplace.transfer import export as portable  # as above
 
         space = self._place.make()
         count = portable.load(self._core, space, records)
@@ -671,4 +668,4 @@ class Book:
             return checks.vector(given, self._core.identity().dimension)
         if not query.strip():
             raise InvalidInput("the query is empty: ask a question, or use list() to see what is there")
-        return drafts.embed_query(self._core.embedder, query)
+        return write.embed_query(self._core.embedder, query)

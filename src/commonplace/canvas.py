@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from commonplace import checks, times
-from commonplace.core import Place
 from commonplace.errors import Conflict, InvalidInput
 from commonplace.settings import Settings
-from commonplace.store import files, requests
 from commonplace.store.base import Store, Tx
-from commonplace.values import File
+from commonplace.store.core import Place
+from commonplace.store.tables import files, requests
+from commonplace.values import File, checks, times
 
 
 class Canvas:
@@ -69,7 +68,7 @@ class Canvas:
 
     def diff(self, path: str, old: int, new: int | None = None) -> str:
         """A unified diff from one revision to another, or to the newest; `apply` accepts it."""
-        from commonplace import patch  # slow to import, and most books never patch
+        from commonplace.text import patch  # slow to import, and most books never patch
 
         return patch.diff(self.read(path, old), self.read(path, new), path, path)
 
@@ -104,7 +103,7 @@ class Canvas:
         author: str | None,
         if_version: int | Mapping[str, int] | None,
     ) -> list[File]:
-        from commonplace import patch  # as above
+        from commonplace.text import patch  # as above
 
         def read(path: str) -> str | None:
             newest = files.latest(tx, space, self._name, checked_path(path))
@@ -129,7 +128,7 @@ class Canvas:
     ) -> None:
         if if_version is None:
             return
-        from commonplace import patch  # as above
+        from commonplace.text import patch  # as above
 
         paths = [path for file in patch.parse(text) for path in file.paths]
         if isinstance(if_version, int):

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from commonplace import times
 from commonplace.errors import InvalidFilter, InvalidInput
+from commonplace.values import times
 
 Scalar = str | int | float | bool | None
 Operator = Literal["$eq", "$in", "$gt", "$gte", "$lt", "$lte", "$exists", "$contains"]

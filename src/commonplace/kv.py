@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from commonplace import checks, times
-from commonplace.core import Place
 from commonplace.settings import Settings
-from commonplace.store import entries
 from commonplace.store.base import Store, Tx
-from commonplace.values import Entry, Json
+from commonplace.store.core import Place
+from commonplace.store.tables import entries
+from commonplace.values import Entry, Json, checks, times
 
 
 class KeyValue:

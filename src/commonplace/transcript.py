@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from commonplace import checks, forgetting, redacting, saying, times
-from commonplace.core import Place
+from commonplace.guard import redaction
+from commonplace.memories import forget as forgetting
+from commonplace.memories import messages as saying
 from commonplace.settings import Settings
-from commonplace.store import messages
 from commonplace.store.base import Store
-from commonplace.values import Json, Message
+from commonplace.store.core import Place
+from commonplace.store.tables import messages
+from commonplace.values import Json, Message, checks, times
 
 
 class Transcript:
@@ -67,7 +69,7 @@ class Transcript:
         return self._store.read(lambda tx: messages.after(tx, space, self._session, number, most), space)
 
     def _write(self, lines: list[messages.Line]) -> list[Message]:
-        redacting.key(self._session, "session", self._settings.redact)
+        redaction.key(self._session, "session", self._settings.redact)
         space = self._place.make()
         # The time is taken inside the transaction, so that it rises with the numbers.
         return self._store.write(lambda tx: messages.append(tx, space, self._session, lines, now=times.now()), space)

@@ -17,9 +17,8 @@ from operator import attrgetter
 from types import UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from commonplace import times
 from commonplace.errors import InvalidInput
-from commonplace.values import Check, Recall
+from commonplace.values import Check, Recall, times
 
 T = TypeVar("T")
 _Convert = Callable[[Any], Any]

@@ -13,9 +13,9 @@ from cli_harness import Cli, Terminal
 from test_cli_manners import start
 
 import commonplace
-from commonplace import working
 from commonplace.cli import main
-from commonplace.core import Core
+from commonplace.learn import jobs
+from commonplace.store.core import Core
 
 TALK = "Sarah: I prefer TypeScript.\nEve: The staging server listens on port 8081.\n"
 NEXT = "Sarah: I prefer TypeScript.\nEve: The staging server listens on port 9090.\n"
@@ -163,7 +163,7 @@ def test_what_was_only_kept_waits_for_a_worker(lazy: Cli) -> None:
 
 def test_no_command_but_work_does_what_waits(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[object] = []
-    monkeypatch.setattr(working.Worker, "wake", started.append)
+    monkeypatch.setattr(jobs.Worker, "wake", started.append)
     cli("learn", "--no-wait", "--session", "s", stdin=TALK)
     cli("retry")
     assert (started, len(cli("jobs", "--json").data)) == ([], 1)
@@ -190,8 +190,8 @@ def test_work_does_the_jobs_of_every_space_or_of_the_one_named(lazy: Cli, monkey
 def test_a_job_that_fails_is_told_kept_and_retried(lazy: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     lazy("learn", "--no-wait", stdin=TALK)
     with monkeypatch.context() as broken:
-        broken.setitem(working._RUNS, "learn", fails(ValueError("no such luck")))
-        broken.setattr(working, "ATTEMPTS", 1)
+        broken.setitem(jobs._RUNS, "learn", fails(ValueError("no such luck")))
+        broken.setattr(jobs, "ATTEMPTS", 1)
         done = lazy("work", "--once")
     assert (done.status, done.out) == (1, "did 0 jobs; 1 failed, see `commonplace jobs`\n")
     assert done.err.startswith("commonplace: job ")
@@ -208,7 +208,7 @@ def test_a_job_that_fails_is_told_kept_and_retried(lazy: Cli, monkeypatch: pytes
 
 def test_a_failure_while_waiting_keeps_what_was_said(lazy: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as broken:
-        broken.setitem(working._RUNS, "learn", fails(commonplace.EmbedderFailed("the service is down")))
+        broken.setitem(jobs._RUNS, "learn", fails(commonplace.EmbedderFailed("the service is down")))
         done = lazy("learn", "--json", stdin=TALK)
     told = [json.loads(line) for line in done.err.splitlines()]
     assert (done.status, told[-1]["error"]) == (1, "embedder_failed")
@@ -218,7 +218,7 @@ def test_a_failure_while_waiting_keeps_what_was_said(lazy: Cli, monkeypatch: pyt
 
 def test_an_interrupted_job_is_given_back_at_once(lazy: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as interrupted:
-        interrupted.setitem(working._RUNS, "learn", fails(KeyboardInterrupt()))
+        interrupted.setitem(jobs._RUNS, "learn", fails(KeyboardInterrupt()))
         done = lazy("learn", stdin=TALK)
     assert done.status == 130
     assert "the conversation is kept" in done.err
@@ -231,8 +231,8 @@ def test_a_book_that_was_reembedded_ends_the_work_and_costs_no_job(
 ) -> None:
     lazy("learn", "--no-wait", stdin=TALK)
     with monkeypatch.context() as meanwhile:
-        meanwhile.setattr(working, "ATTEMPTS", 1)
-        meanwhile.setitem(working._RUNS, "learn", fails(commonplace.EmbedderMismatch("open it again")))
+        meanwhile.setattr(jobs, "ATTEMPTS", 1)
+        meanwhile.setitem(jobs._RUNS, "learn", fails(commonplace.EmbedderMismatch("open it again")))
         done = lazy("work", *words)
     assert (done.status, done.err.splitlines()[-1]) == (1, "commonplace: open it again")
     assert lazy("work", "--once").out == "did 1 job\n"

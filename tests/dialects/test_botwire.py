@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from commonplace.book import Book
 from commonplace.compat import rooms, texts
-from commonplace.opening import open_core
+from commonplace.location import open_core
 from commonplace.server.visits import VisitedStore
 from commonplace.store.base import Store, Tx
 from tests.dialects.serving import Served, talking

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 import commonplace
-from commonplace import compat, working
+from commonplace import compat
 from commonplace.compat import answers, botwire, memstore, zero_latency
-from commonplace.learn.types import Finding, Utterance
+from commonplace.learn import jobs
+from commonplace.reconcile.statements import Finding, Utterance
 from tests.dialects.serving import Served, talking
 
 
@@ -73,7 +74,7 @@ class Broken:
 
 
 def test_an_extraction_that_failed_for_good_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(working, "ATTEMPTS", 1)
+    monkeypatch.setattr(jobs, "ATTEMPTS", 1)
     with commonplace.open(tmp_path / "broken.db", extractor=Broken()) as book:
         session = book.learn("Sarah: We decided to use Redis for caching.").session
         until = time.monotonic() + 20

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from commonplace import keys
+from commonplace.access import keys
 from tests.dialects.serving import Served, run_client, sent, serving
 
 

@@ -8,8 +8,8 @@ from itertools import count
 import numpy as np
 import pytest
 
-from commonplace.embed import Embedder, FunctionEmbedder
 from commonplace.errors import EmbedderFailed, InvalidInput
+from commonplace.models.embedders import Embedder, FunctionEmbedder
 
 
 def test_any_shape_of_rows_becomes_unit_vectors() -> None:

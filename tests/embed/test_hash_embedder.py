@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from commonplace.embed import Embedder
+from commonplace.models.embedders import Embedder
 from commonplace.testing import HashEmbedder
 
 

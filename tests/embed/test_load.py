@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import commonplace.embed
-from commonplace.embed import Embedder, OpenAIEmbedder, StaticEmbedder, WordsOnly, load
+import commonplace.models.embedders
 from commonplace.errors import EmbedderUnavailable, InvalidInput
+from commonplace.models.embedders import Embedder, OpenAIEmbedder, StaticEmbedder, WordsOnly, load
 from commonplace.testing import HashEmbedder
 
 
@@ -105,17 +105,17 @@ def test_onnx_names_the_file_that_is_missing(tmp_path: Path) -> None:
 
 
 def test_every_exported_name_is_there() -> None:
-    for name in commonplace.embed.__all__:
-        assert getattr(commonplace.embed, name) is not None
+    for name in commonplace.models.embedders.__all__:
+        assert getattr(commonplace.models.embedders, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
-        commonplace.embed.Nothing  # noqa: B018 - reading it is the test
+        commonplace.models.embedders.Nothing  # noqa: B018 - reading it is the test
 
 
 def test_importing_the_package_imports_no_network_and_no_model() -> None:
     program = (
-        "import sys; before = set(sys.modules); import commonplace.embed; new = set(sys.modules) - before;"
+        "import sys; before = set(sys.modules); import commonplace.models.embedders; new = set(sys.modules) - before;"
         "heavy = {'urllib.request', 'http.client', 'onnxruntime', 'sentence_transformers', 'email'};"
-        "heavy |= {'commonplace.embed.' + part for part in ('static', 'onnx', 'http', 'folder')};"
+        "heavy |= {'commonplace.models.embedders.' + part for part in ('static', 'onnx', 'http', 'folder')};"
         "print(sorted(heavy & new))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from commonplace.embed import Embedder, OnnxEmbedder, load
 from commonplace.errors import EmbedderFailed, EmbedderUnavailable
+from commonplace.models.embedders import Embedder, OnnxEmbedder, load
 from embed import tiny_onnx
 
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "red", "green", "blue", "query", ":"]

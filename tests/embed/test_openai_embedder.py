@@ -12,9 +12,9 @@ from email.utils import format_datetime
 import numpy as np
 import pytest
 
-from commonplace.embed import Embedder, OpenAIEmbedder, load
-from commonplace.embed.http_post import Answer, wait_before
 from commonplace.errors import EmbedderFailed, InvalidInput
+from commonplace.models.embedders import Embedder, OpenAIEmbedder, load
+from commonplace.models.embedders.http_post import Answer, wait_before
 from embed.service import Reply, Service, vector
 
 KEY = "sk-very-secret-0123456789"

@@ -10,8 +10,8 @@ from types import ModuleType
 
 import pytest
 
-from commonplace.embed import load
 from commonplace.errors import EmbedderUnavailable
+from commonplace.models.embedders import load
 
 
 def test_a_missing_package_comes_with_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:

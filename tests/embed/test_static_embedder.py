@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from commonplace.embed import Embedder, StaticEmbedder, load
-from commonplace.embed.static import DEFAULT
 from commonplace.errors import EmbedderUnavailable
+from commonplace.models.embedders import Embedder, StaticEmbedder, load
+from commonplace.models.embedders.static import DEFAULT
 
 PARAPHRASES = [
     (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from commonplace.embed.folder import ModelFolder
-from commonplace.embed.static import DEFAULT
-from commonplace.embed.wordpiece import WordPiece, words
+from commonplace.models.embedders.folder import ModelFolder
+from commonplace.models.embedders.static import DEFAULT
+from commonplace.models.wordpiece import WordPiece, words
 
 GOLDEN = [
     ("Hello, World!", ["hello", ",", "world", "!"]),

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cache, partial
 
 from commonplace.guard import formats, marks, named, placed, readings, written
-from commonplace.guard.instructions import NAMES
+from commonplace.guard.injection import NAMES
 from commonplace.guard.marks import Redacted, Secret
 from commonplace.guard.wordings import WORDINGS
 

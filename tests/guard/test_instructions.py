@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import commonplace
-from commonplace.guard.instructions import flags
+from commonplace.guard.injection import flags
 from commonplace.recall.pack import AVOID, HEADER
 from tests.guard.samples import Saying, sayings
 from tests.guard.test_secrets import ratio

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.guard import formats, named, placed, written
-from commonplace.guard.instructions import flags
+from commonplace.guard.injection import flags
 from commonplace.guard.patterns import Pattern, lowered
 from commonplace.guard.secrets import redact
 from commonplace.guard.wordings import WORDINGS

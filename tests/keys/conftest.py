@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from keys_harness import Crew
 
-from commonplace.core import Core
-from commonplace.opening import open_core
+from commonplace.location import open_core
 from commonplace.server.visits import VisitedStore
+from commonplace.store.core import Core
 from commonplace.testing import HashEmbedder
 from tests import postgres
 

@@ -11,11 +11,11 @@ from typing import Any
 
 from keys_harness import door_of, put, recall, remember
 
-from commonplace.core import Core
 from commonplace.errors import LimitReached, Unauthorized
-from commonplace.opening import open_core
+from commonplace.location import open_core
 from commonplace.server.door import Door
 from commonplace.server.visits import VisitedStore
+from commonplace.store.core import Core
 from commonplace.testing import HashEmbedder
 
 THREADS = 25

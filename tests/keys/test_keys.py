@@ -9,12 +9,13 @@ from hashlib import sha256
 import pytest
 from keys_harness import ON_SQLITE, door_of, put, recall
 
-from commonplace import keys, times
+from commonplace.access import keys
 from commonplace.book import Book
-from commonplace.core import Core
 from commonplace.errors import CommonplaceError, Forbidden, InvalidInput, NotFound, Unauthorized
-from commonplace.store import keys as rows
-from commonplace.store import meters
+from commonplace.store.core import Core
+from commonplace.store.tables import keys as rows
+from commonplace.store.tables import meters
+from commonplace.values import times
 
 
 def row(core: Core, id: str) -> rows.KeyRow:

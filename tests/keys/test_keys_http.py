@@ -11,12 +11,12 @@ import pytest
 from keys_harness import ON_SQLITE
 from keys_serving import served
 
-from commonplace import keys
+from commonplace.access import keys
+from commonplace.access.keys import NewKey
 from commonplace.book import Book
-from commonplace.core import Core
-from commonplace.keys import NewKey
 from commonplace.server.app import create_app
 from commonplace.server.config import Config
+from commonplace.store.core import Core
 
 ASK = {"query": "which framework did we choose?"}
 RECALL = "/v1/spaces/default/recall"

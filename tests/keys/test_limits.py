@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 from keys_harness import NAMESPACE, ON_SQLITE, ask, door_of, put, recall, remember
 
-from commonplace import keys, plans, times
+from commonplace.access import keys, plans
+from commonplace.access.keys import NewKey
+from commonplace.access.plans import Limits
 from commonplace.book import Book
-from commonplace.core import Core
 from commonplace.errors import Conflict, InvalidInput, NotFound, QuotaExceeded, RateLimited
-from commonplace.keys import NewKey
-from commonplace.plans import Limits
-from commonplace.store import meters
+from commonplace.store.core import Core
+from commonplace.store.tables import meters
+from commonplace.values import times
 
 EVERY = {"operations_month": 10, "recalls_month": 10, "namespace_writes_day": 10, "rate": 0.01, "burst": 10}
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from keys_harness import NAMESPACE, Crew, Worker, door_of, put
 
-from commonplace import keys
+from commonplace.access import keys
 from commonplace.book import Book
-from commonplace.core import Core
-from commonplace.store import meters
+from commonplace.store.core import Core
+from commonplace.store.tables import meters
 
 PROCESSES = 4
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace import globs
+from commonplace.access import patterns as globs
 from commonplace.server.callers import Caller
 
 # Few letters, so that patterns and names meet; those that fnmatch would read as something else among them.

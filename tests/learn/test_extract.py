@@ -14,8 +14,8 @@ import pytest
 from commonplace.learn.extract import extract
 from commonplace.learn.persons import Who, named, retell
 from commonplace.learn.segment import sentences
-from commonplace.learn.types import TEAM, Act, Finding, Utterance
 from commonplace.recall.pack import HEADER
+from commonplace.reconcile.statements import TEAM, Act, Finding, Utterance
 from commonplace.values import Kind
 
 ROOT = Path(__file__).resolve().parent.parent.parent

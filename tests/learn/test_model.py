@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 
 import commonplace
-from commonplace import times
 from commonplace.errors import InvalidInput
 from commonplace.learn import model
 from commonplace.learn.chat import NoReply
 from commonplace.learn.model import ModelExtractor
-from commonplace.learn.types import Finding
+from commonplace.reconcile.statements import Finding
 from commonplace.testing import HashEmbedder
+from commonplace.values import times
 from learn.scripted import CHOICE, LIKING, MONDAY, TALK, ByRule, Script, answer, entry, liking, rules_of, said
 
 

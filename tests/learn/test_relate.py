@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.embed import load
-from commonplace.learn.relate import relate
-from commonplace.learn.types import TEAM, Act, Link, Relation, Statement
+from commonplace.models.embedders import load
+from commonplace.reconcile.relate import relate
+from commonplace.reconcile.statements import TEAM, Act, Link, Relation, Statement
 
 TABLE = Path(__file__).parent.parent / "data" / "learning"
 WHEN = datetime(2024, 1, 1, tzinfo=timezone.utc)

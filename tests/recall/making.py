@@ -7,8 +7,8 @@ from datetime import datetime, timezone
 
 import numpy as np
 
-from commonplace.recall import analyze
-from commonplace.recall.types import Candidates
+from commonplace.store.candidates import Candidates
+from commonplace.text import terms as analyze
 from commonplace.values import Hit, Kind, Memory, Scope, Score
 
 DAY = 86_400.0

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.recall.analyze import common, decode, encode, query_terms, terms
+from commonplace.text.terms import common, decode, encode, query_terms, terms
 
 
 def held(text: str, *stems: str) -> bool:

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from commonplace.embed import load
-from commonplace.embed.base import Vectors
-from commonplace.recall import analyze
-from commonplace.recall.background import PASSAGES, QUESTIONS, Background, measure
+from commonplace.models.background import PASSAGES, QUESTIONS, Background, measure
+from commonplace.models.embedders import load
+from commonplace.models.embedders.base import Vectors
 from commonplace.testing import HashEmbedder
+from commonplace.text import terms
 
 
 class Constant:
@@ -25,10 +25,10 @@ class Constant:
 
 def test_no_question_is_answered_by_a_passage() -> None:
     for question in QUESTIONS:
-        asked = analyze.query_terms(question)
-        rare = {term for term, common in zip(asked, analyze.common(asked), strict=True) if not common}
+        asked = terms.query_terms(question)
+        rare = {term for term, common in zip(asked, terms.common(asked), strict=True) if not common}
         for passage in PASSAGES:
-            assert len(rare & set(analyze.terms(passage))) <= 1, (question, passage)
+            assert len(rare & set(terms.terms(passage))) <= 1, (question, passage)
 
 
 def test_the_texts_are_varied_and_said_once() -> None:

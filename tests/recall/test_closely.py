@@ -7,9 +7,10 @@ from datetime import datetime, timezone
 import numpy as np
 import pytest
 
-from commonplace import times
-from commonplace.recall import closely, question, speech
+from commonplace.recall import closely, question
 from commonplace.recall.closely import Told
+from commonplace.text import speakers as speech
+from commonplace.values import times
 
 MAY = datetime(2023, 5, 8, tzinfo=timezone.utc)
 WINTER = datetime(2023, 12, 1, tzinfo=timezone.utc)

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.recall import pack as packing
-from commonplace.recall import tokens
 from commonplace.recall.pack import AVOID, HEADER, ORDER, pack, render
+from commonplace.text import tokens
 from commonplace.values import Scope
 from tests.recall.making import hit
 

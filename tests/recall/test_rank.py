@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.embed import load
-from commonplace.recall import analyze
-from commonplace.recall.background import Background, measure
+from commonplace.models.background import Background, measure
+from commonplace.models.embedders import load
 from commonplace.recall.rank import THRESHOLD, Judgement, judge
-from commonplace.recall.types import Candidates
+from commonplace.store.candidates import Candidates
+from commonplace.text import terms as analyze
 from tests.recall.making import candidates
 
 PLAIN = Background(mean=0.05, deviation=0.08)

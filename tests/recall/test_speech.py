@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from commonplace.recall import speech
+from commonplace.text import speakers
 
 
 def test_the_source_names_the_speaker() -> None:
-    assert speech.speaker("Ada Lovelace", "Good morning") == {"ada", "lovelace"}
+    assert speakers.speaker("Ada Lovelace", "Good morning") == {"ada", "lovelace"}
 
 
 @pytest.mark.parametrize(
@@ -16,24 +16,24 @@ def test_the_source_names_the_speaker() -> None:
     [("Caroline: I went hiking", {"caroline"}), ("user: hello there", {"user"}), ("Ada King: no", {"ada", "king"})],
 )
 def test_without_a_source_a_name_in_front_is_the_speakers(text: str, name: set[str]) -> None:
-    assert speech.speaker(None, text) == name
+    assert speakers.speaker(None, text) == name
 
 
 @pytest.mark.parametrize("text", ["I went hiking", "the plan: go north", "at 10:30 we leave", ""])
 def test_a_text_without_a_name_in_front_has_no_speaker(text: str) -> None:
-    assert speech.speaker(None, text) == frozenset()
+    assert speakers.speaker(None, text) == frozenset()
 
 
 def test_a_turn_that_ends_by_asking_is_a_question() -> None:
-    assert speech.is_question("How was it? ")
-    assert not speech.is_question("Did it work? Yes, it did.")
+    assert speakers.is_question("How was it? ")
+    assert not speakers.is_question("Did it work? Yes, it did.")
 
 
 @pytest.mark.parametrize("text", ["Noted.", "ok", "Sure, thanks!", "Got it, will do.", "Thank you very much!"])
 def test_an_acknowledgement_is_a_nod(text: str) -> None:
-    assert speech.is_nod(text)
+    assert speakers.is_nod(text)
 
 
 @pytest.mark.parametrize("text", ["Rome.", "Yes, in Rome", "42", "", "Noted: the pier is number four"])
 def test_what_tells_something_is_no_nod(text: str) -> None:
-    assert not speech.is_nod(text)
+    assert not speakers.is_nod(text)

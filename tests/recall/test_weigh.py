@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.errors import InvalidInput
-from commonplace.recall import weigh
-from commonplace.recall.weigh import OLDEST, STRONGEST, WEAKEST, certainty, score, strength
+from commonplace.memories import strength as weigh
+from commonplace.memories.strength import OLDEST, STRONGEST, WEAKEST, certainty, score, strength
 from commonplace.settings import HALF_LIVES, Settings
 from commonplace.values import KINDS, Kind
 from tests.recall.making import DAY

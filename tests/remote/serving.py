@@ -14,13 +14,13 @@ from typing import Any
 import uvicorn
 from fastapi import FastAPI
 
-from commonplace.core import Core
-from commonplace.opening import open_core
+from commonplace.location import open_core
 from commonplace.server.app import create_app
 from commonplace.server.config import Config
 from commonplace.server.door import Door
 from commonplace.server.open_gate import OpenGate
 from commonplace.settings import Settings
+from commonplace.store.core import Core
 from commonplace.testing import HashEmbedder
 
 EMBEDDER = HashEmbedder()

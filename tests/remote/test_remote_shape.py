@@ -65,7 +65,7 @@ def test_every_verb_is_there_with_the_same_signature(local: type, remote: type) 
 def test_an_address_is_shown_without_secrets(url: str, shown: str) -> None:
     with commonplace.open(url) as book:
         assert repr(book) == f"<RemoteBook {shown} space='default'>"
-    assert commonplace.opening.shown(url) == shown
+    assert commonplace.location.shown(url) == shown
     assert "cret" not in repr(address.parse_all(url))
 
 
@@ -143,7 +143,7 @@ def test_nothing_is_imported_before_a_server_is_asked_for() -> None:
 
 
 def test_without_its_package_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("commonplace.opening.find_spec", lambda name: None)
+    monkeypatch.setattr("commonplace.location.find_spec", lambda name: None)
     with pytest.raises(commonplace.ServerUnavailable, match=r'pip install "commonplace-memory\[remote\]"'):
         commonplace.open("http://localhost")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from commonplace import embed, rerank
 from commonplace.errors import EmbedderUnavailable, InvalidInput, ModelUnavailable
+from commonplace.models import embedders, rerankers
 
 
 class Mine:
@@ -20,30 +20,30 @@ class Mine:
 
 @pytest.mark.parametrize("spec", [None, "none"])
 def test_there_is_none_unless_asked_for(spec: str | None) -> None:
-    assert rerank.load(spec) is None
+    assert rerankers.load(spec) is None
 
 
 def test_a_reranker_is_itself() -> None:
     one = Mine()
-    assert rerank.load(one) is one
+    assert rerankers.load(one) is one
 
 
 @pytest.mark.parametrize("spec", ["", "best", "onnx:", "bge-small", "onnx"])
 def test_an_unknown_name_is_refused_with_the_known_ones(spec: str) -> None:
     with pytest.raises(InvalidInput, match="expected 'none', 'ms-marco-minilm' or 'onnx:DIR'"):
-        rerank.load(spec)
+        rerankers.load(spec)
 
 
 def test_what_is_no_reranker_is_refused() -> None:
     with pytest.raises(InvalidInput, match="Mine is a class"):
-        rerank.load(Mine)  # type: ignore[arg-type]  # the mistake is the point
+        rerankers.load(Mine)  # type: ignore[arg-type]  # the mistake is the point
     with pytest.raises(InvalidInput, match="has name and score"):
-        rerank.load(7)  # type: ignore[arg-type]  # the mistake is the point
+        rerankers.load(7)  # type: ignore[arg-type]  # the mistake is the point
 
 
 def test_a_model_that_was_not_fetched_says_how_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COMMONPLACE_MODELS", str(tmp_path))
     with pytest.raises(ModelUnavailable, match="`commonplace models get ms-marco-minilm`"):
-        rerank.load("ms-marco-minilm")
+        rerankers.load("ms-marco-minilm")
     with pytest.raises(EmbedderUnavailable, match="`commonplace models get bge-small`"):
-        embed.load("bge-small")
+        embedders.load("bge-small")

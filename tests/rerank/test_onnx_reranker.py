@@ -13,7 +13,7 @@ from embed import tiny_onnx
 
 from commonplace import models
 from commonplace.errors import ModelUnavailable, RerankerFailed
-from commonplace.rerank import OnnxReranker, Reranker, load
+from commonplace.models.rerankers import OnnxReranker, Reranker, load
 
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "red", "green", "blue"]
 WORTH = np.array([0, 0, 0, 0.5, 1, 10, 100], np.float32)
@@ -105,9 +105,9 @@ def test_the_real_model_prefers_the_answer() -> None:
 @needs_onnxruntime
 @pytest.mark.skipif(not models.is_here(models.named("bge-small")), reason="bge-small was not fetched")
 def test_the_real_embedder_is_opened_by_its_name() -> None:
-    from commonplace import embed
+    from commonplace.models import embedders
 
-    one = embed.load("bge-small")
+    one = embedders.load("bge-small")
     assert (one.name, one.version, one.dimension) == ("bge-small-en-v1.5-int8", "1", 384)
     near, far = one.embed(["Berlin has 3,520,031 registered inhabitants", "I had soup for lunch"])
     asked = one.embed_query("How many people live in Berlin?")

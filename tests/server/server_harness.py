@@ -9,10 +9,10 @@ from pathlib import Path
 
 import uvicorn
 
-from commonplace.core import Core
-from commonplace.opening import open_core
+from commonplace.location import open_core
 from commonplace.server.app import create_app
 from commonplace.server.config import Config
+from commonplace.store.core import Core
 
 
 @dataclass

@@ -15,10 +15,12 @@ import pytest
 from server_harness import Running, start
 
 import commonplace
-from commonplace import Book, keys, working
-from commonplace.core import Core
-from commonplace.server import once
-from commonplace.server.native import streams
+from commonplace import Book
+from commonplace.access import keys
+from commonplace.learn import jobs
+from commonplace.server import idempotency
+from commonplace.server.api import streams
+from commonplace.store.core import Core
 
 MARK = "the other space's secret"
 
@@ -172,12 +174,12 @@ def test_learning_that_a_worker_was_quicker_with_tells_the_same(
     messages = [{"role": "user", "name": "Sarah", "content": each} for each in said]
     with commonplace.open(tmp_path / "one.db") as book:
         itself = book.learn(messages, wait=True)
-    run = working._run_claimed
+    run = jobs._run_claimed
 
     def quicker(core: Core, space: int, number: int | None) -> None:
         run(core, space, number)
 
-    monkeypatch.setattr(working, "_run_claimed", quicker)
+    monkeypatch.setattr(jobs, "_run_claimed", quicker)
     with commonplace.open(tmp_path / "two.db") as book:
         elsewhere = book.learn(messages, wait=True)
     assert itself.memories
@@ -192,7 +194,7 @@ def test_a_repetition_that_looked_too_early_gives_the_answer_that_came_since(
     body = {"messages": [{"content": "I sold a boat in June", "name": "Sarah"}], "wait": True}
     with _client(locked, "write", "mine") as writer:
         first = send_again(writer, body)
-        monkeypatch.setattr(once.Once, "before", lambda self, store, space: None)
+        monkeypatch.setattr(idempotency.Once, "before", lambda self, store, space: None)
         assert send_again(writer, body) == first
 
 
@@ -202,7 +204,7 @@ def test_a_repetition_after_a_crash_is_answered(tmp_path: Path, monkeypatch: pyt
     served = start(tmp_path / "book.db")
     try:
         with httpx.Client(base_url=served.url, timeout=30) as client, monkeypatch.context() as broken:
-            broken.setattr(once.Once, "keep", lambda self, store, space, answer: 1 / 0)
+            broken.setattr(idempotency.Once, "keep", lambda self, store, space, answer: 1 / 0)
             assert client.post("/v1/spaces/a/learn", json=body, headers={"Idempotency-Key": "c"}).status_code == 500
         began = time.monotonic()
         again = httpx.post(f"{served.url}/v1/spaces/a/learn", json=body, headers={"Idempotency-Key": "c"}, timeout=30)

@@ -14,10 +14,10 @@ import httpx
 import pytest
 from server_harness import Running, start
 
-from commonplace.core import Place
 from commonplace.errors import AnswerLost
-from commonplace.server.once import Once
-from commonplace.store import requests
+from commonplace.server.idempotency import Once
+from commonplace.store.core import Place
+from commonplace.store.tables import requests
 from commonplace.values import Learned
 
 Change = Callable[[httpx.Client, dict[str, str]], httpx.Response]

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from server_harness import Running, start
 
-from commonplace import keys
+from commonplace.access import keys
 from tests.postgres import ORDINARY, ordinary_url
 
 

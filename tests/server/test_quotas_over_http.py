@@ -16,9 +16,10 @@ from typing import Any
 
 import pytest
 
-from commonplace import Book, keys
-from commonplace.core import Core
-from commonplace.opening import open_core
+from commonplace import Book
+from commonplace.access import keys
+from commonplace.location import open_core
+from commonplace.store.core import Core
 
 CLIENTS = 1000
 

@@ -20,7 +20,7 @@ from schemathesis.specs.openapi.checks import (
 )
 from server_harness import Running, start
 
-from commonplace import keys
+from commonplace.access import keys
 
 CHECKS = [not_a_server_error, content_type_conformance, response_schema_conformance, status_code_conformance]
 

@@ -12,7 +12,7 @@ from autogen_agentchat.conditions import MaxMessageTermination
 from autogen_agentchat.teams import RoundRobinGroupChat
 
 from commonplace import InvalidInput
-from commonplace.tasks.utils import Apprentice, Grader
+from commonplace.integrations.tasks.utils import Apprentice, Grader
 from tests.tasks.scripted import Answering
 
 TASK = "What is the password of the printer in bay 3?"

@@ -13,8 +13,8 @@ import pytest
 
 import commonplace
 from commonplace import InvalidInput
-from commonplace.tasks import MemoryController
-from commonplace.tasks.utils import Grader
+from commonplace.integrations.tasks import MemoryController
+from commonplace.integrations.tasks.utils import Grader
 from tests.tasks.scripted import Answering
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,7 +23,7 @@ LIKE_IT = "How many wheels do two cars and a tricycle have together?"
 INSIGHT = "Multiply each vehicle's wheels by how many there are of it, and only then add."
 ELSEWHERE = f"""
 import asyncio
-from commonplace.tasks import MemoryController
+from commonplace.integrations.tasks import MemoryController
 
 async def assign(task):
     return ("11" if "only then add" in task else "7"), task

@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.errors import InvalidInput, StoreUnavailable
-from commonplace.tasks.pages import PageLogger, markup
+from commonplace.integrations.tasks.pages import PageLogger, markup
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"rest"
 
@@ -122,7 +122,7 @@ def test_a_config_that_says_nothing_known_is_refused(tmp_path: Path) -> None:
 def test_a_program_that_is_killed_leaves_all_that_it_logged(tmp_path: Path) -> None:
     code = (
         "import os, signal, sys\n"
-        "from commonplace.tasks.pages import PageLogger\n"
+        "from commonplace.integrations.tasks.pages import PageLogger\n"
         "log = PageLogger({'level': 'INFO', 'path': sys.argv[1]})\n"
         "def outer():\n    log.enter_function()\n    inner()\n"
         "def inner():\n    log.enter_function()\n    log.error('the last words')\n"
@@ -142,7 +142,7 @@ def test_a_program_that_is_killed_leaves_all_that_it_logged(tmp_path: Path) -> N
 
 def test_a_program_that_just_ends_has_its_end_written(tmp_path: Path) -> None:
     code = (
-        "import sys\nfrom commonplace.tasks.pages import PageLogger\n"
+        "import sys\nfrom commonplace.integrations.tasks.pages import PageLogger\n"
         "log = PageLogger({'level': 'INFO', 'path': sys.argv[1]})\nlog.enter_function()\n"
         "sys.exit(', '.join({'autogen_core', 'autogen_agentchat', 'PIL'} & set(sys.modules)) or 0)\n"
     )
@@ -291,7 +291,7 @@ def test_only_a_link_that_the_log_made_is_a_link(tmp_path: Path) -> None:
 
 def test_a_disk_that_fails_is_reported_once_and_stops_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     log = logger(tmp_path)
-    with caplog.at_level(logging.ERROR, "commonplace.tasks.pages"), log.page("before"):
+    with caplog.at_level(logging.ERROR, "commonplace.integrations.tasks.pages"), log.page("before"):
         shutil.rmtree(directory(log))
         log.info("lost")
         log.error("lost")

@@ -24,7 +24,7 @@ from autogen_core.models import (
 from autogen_ext.models.replay import ReplayChatCompletionClient
 from PIL import Image as Pixels
 
-from commonplace.tasks.pages import PageLogger
+from commonplace.integrations.tasks.pages import PageLogger
 from tests.browser import Browser, browser
 
 INFO = ModelInfo(vision=True, function_calling=True, json_output=True, structured_output=False, family="unknown")

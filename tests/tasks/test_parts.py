@@ -1,4 +1,4 @@
-"""The parts of commonplace.tasks: by which names they go, what they need, and on which thread they work."""
+"""The parts of commonplace.integrations.tasks: their names, what they need, and the threads they run on."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 import commonplace
-from commonplace import tasks
-from commonplace.tasks import MemoryController, utils
+from commonplace.integrations import tasks
+from commonplace.integrations.tasks import MemoryController, utils
 from tests.tasks.scripted import Answering
 from tests.test_event_loop import Trespasses, Watched
 
@@ -24,8 +24,8 @@ import sys
 for name in ("autogen_core", "autogen_agentchat", "autogen_ext"):
     sys.modules[name] = None
 import asyncio
-from commonplace.tasks import MemoryController
-from commonplace.tasks.utils import Grader, PageLogger
+from commonplace.integrations.tasks import MemoryController
+from commonplace.integrations.tasks.utils import Grader, PageLogger
 
 async def main():
     controller = MemoryController(book="team.db", logger=PageLogger())
@@ -37,7 +37,7 @@ async def main():
 asyncio.run(main())
 for name in ("Teachability", "Apprentice", "ChatCompletionClientRecorder"):
     try:
-        getattr(__import__("commonplace.tasks.utils", fromlist=[name]), name)
+        getattr(__import__("commonplace.integrations.tasks.utils", fromlist=[name]), name)
     except ModuleNotFoundError as error:
         print(error)
 """

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from commonplace.tasks import MemoryController
-from tests.adapters.autogen.documents import CONTROLLER
+from commonplace.integrations.tasks import MemoryController
+from tests.integrations.autogen.documents import CONTROLLER
 from tests.tasks.scripted import Answering
 
 MODEL = "from autogen_ext.models.openai import OpenAIChatCompletionClient\n"
@@ -31,7 +31,9 @@ def script(step: str, asked: dict[str, Any]) -> object:
 @pytest.mark.parametrize("client", [None, Answering(script), Answering(says="I cannot help with that.")])
 def test_the_quick_start_runs_with_another_import(client: Any, capsys: pytest.CaptureFixture[str]) -> None:
     """With no model, with one, and with one that answers nothing of use."""
-    program = CONTROLLER.replace(MODEL, "").replace("autogen_ext.experimental.task_centric_memory", "commonplace.tasks")
+    program = CONTROLLER.replace(MODEL, "").replace(
+        "autogen_ext.experimental.task_centric_memory", "commonplace.integrations.tasks"
+    )
     for _ in range(2):
         exec(compile(program, "seed", "exec"), {"OpenAIChatCompletionClient": lambda **options: client})
         assert capsys.readouterr().out == SAID

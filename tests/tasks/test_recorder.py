@@ -32,7 +32,7 @@ from PIL import Image as Pixels
 from pydantic import BaseModel
 
 from commonplace.errors import InvalidInput, ReplayMismatch, StoreUnavailable
-from commonplace.tasks.recorder import ChatCompletionClientRecorder
+from commonplace.integrations.tasks.recorder import ChatCompletionClientRecorder
 
 pytestmark = pytest.mark.anyio
 

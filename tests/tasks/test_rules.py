@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from commonplace import ReplayMismatch
-from commonplace.tasks import MemoryController, answers, generalising
-from commonplace.tasks.advice import advice
-from commonplace.tasks.utils import ChatCompletionClientRecorder
+from commonplace.integrations.tasks import MemoryController, answers, generalising
+from commonplace.integrations.tasks.advice import advice
+from commonplace.integrations.tasks.utils import ChatCompletionClientRecorder
 from tests.tasks.scripted import Answering
 
 ADVICE = {

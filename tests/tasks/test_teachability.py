@@ -14,8 +14,8 @@ from autogen_core.models import AssistantMessage, UserMessage
 
 import commonplace
 from commonplace import InvalidInput
-from commonplace.tasks import MemoryController
-from commonplace.tasks.utils import Teachability
+from commonplace.integrations.tasks import MemoryController
+from commonplace.integrations.tasks.utils import Teachability
 from tests.tasks.scripted import Answering
 
 TAUGHT = "Our invoices carry the year first, such as 2024-001."

@@ -13,7 +13,7 @@ from commonplace.cli.output import Console, plural
 from commonplace.cli.progress import Progress
 
 if TYPE_CHECKING:
-    from commonplace.copying import Copied
+    from commonplace.transfer.copy import Copied
 
 _COPY = """\
   commonplace copy team.db team-2.db
@@ -41,22 +41,22 @@ def register(commands: Commands) -> None:
 
 
 def _copy(args: Namespace, console: Console) -> int:
-    from commonplace import copying
+    from commonplace.transfer import copy
 
     if args.compare and args.mirror:
         raise Usage("--compare changes nothing: leave --mirror out")
     names = [args.space] if isinstance(args.space, str) else args.space
     with Progress("comparing" if args.compare else "copying") as progress:
         if args.compare:
-            found = copying.compare(args.source, args.target, names=names, progress=progress.update)
+            found = copy.compare(args.source, args.target, names=names, progress=progress.update)
         else:
-            found = copying.copy(args.source, args.target, names=names, mirror=args.mirror, progress=progress.update)
+            found = copy.copy(args.source, args.target, names=names, mirror=args.mirror, progress=progress.update)
     console.result({"ok": found.ok, "problems": found.problems, "parts": found.parts}, _told(found, args))
     return 0 if found.ok else 1
 
 
 def _told(found: Copied, args: Namespace) -> str:
-    from commonplace.opening import shown
+    from commonplace.location import shown
 
     parts, source, target = found.parts, shown(args.source), shown(args.target)
     copied, kept, extra = (sum(getattr(part, name) for part in parts) for name in ("copied", "kept", "extra"))

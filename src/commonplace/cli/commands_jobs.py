@@ -18,7 +18,7 @@ from commonplace.cli.table import Column, columns, table
 from commonplace.values import Job
 
 if TYPE_CHECKING:
-    from commonplace.core import Core, Place
+    from commonplace.store.core import Core, Place
 
 _LOOK = 1.0
 """Seconds between two looks for jobs: they come from other processes, and nobody says when."""
@@ -87,7 +87,7 @@ def _until_asked() -> Iterator[_Asked]:
 
 
 def _work(args: Namespace, console: Console) -> int:
-    from commonplace import working
+    from commonplace.learn import jobs as working
 
     done = failed = 0
     with opened.core(args) as core, warnings_as_remarks(console), _until_asked() as asked:
@@ -108,8 +108,8 @@ def _work(args: Namespace, console: Console) -> int:
 
 def _named(core: Core, space: str | None) -> Place | None:
     """The one space that was asked for on the command line; the environment does not count here."""
-    from commonplace import checks
-    from commonplace.core import Place
+    from commonplace.store.core import Place
+    from commonplace.values import checks
 
     return None if space is None else Place(core.store, checks.name(space, "space"))
 

@@ -11,7 +11,7 @@ from commonplace.cli.output import Console, moment
 from commonplace.cli.table import Column, columns, table
 
 if TYPE_CHECKING:
-    from commonplace.keys import Key, NewKey, Usage
+    from commonplace.access.keys import Key, NewKey, Usage
 
 _EXAMPLES = """\
   commonplace keys create --role write --space team-a --label "the build agent"
@@ -98,7 +98,7 @@ def _limit(word: str) -> tuple[str, object]:
 
 
 def _create(args: Namespace, console: Console) -> int:
-    from commonplace import keys
+    from commonplace.access import keys
 
     given = args.space or ["default"]  # a text, if it stood before the command's name
     with opened.writable_store(args, console) as store:
@@ -122,7 +122,7 @@ def _shown(made: NewKey, console: Console) -> int:
 
 
 def _list(args: Namespace, console: Console) -> int:
-    from commonplace import keys
+    from commonplace.access import keys
 
     with opened.store(args) as store:
         found = keys.everything(store)
@@ -137,14 +137,14 @@ def _row(key: Key) -> tuple[str, ...]:
 
 
 def _rotate(args: Namespace, console: Console) -> int:
-    from commonplace import keys
+    from commonplace.access import keys
 
     with opened.store(args) as store:
         return _shown(keys.rotate(store, args.id, grace=args.grace or 0), console)
 
 
 def _revoke(args: Namespace, console: Console) -> int:
-    from commonplace import keys
+    from commonplace.access import keys
 
     with opened.store(args) as store:
         key = keys.revoke(store, args.id)
@@ -153,7 +153,7 @@ def _revoke(args: Namespace, console: Console) -> int:
 
 
 def _usage(args: Namespace, console: Console) -> int:
-    from commonplace import keys
+    from commonplace.access import keys
 
     with opened.store(args) as store:
         found = keys.usage(store, args.id, space=args.space, namespace=args.namespace)

@@ -11,7 +11,7 @@ from commonplace.cli import arguments
 from commonplace.cli.arguments import Commands
 from commonplace.cli.output import Console
 from commonplace.errors import StoreError
-from commonplace.local_postgres import LocalPostgres
+from commonplace.store.postgres.local import LocalPostgres
 
 _READY = """\
 PostgreSQL with pgvector is ready; Ctrl-C stops it, and the data stays in {directory}

@@ -106,8 +106,8 @@ def _config(args: Namespace) -> Config:
 
 def _prepare(config: Config, listening: Listening, console: Console) -> bool:
     """Open the book once before anything listens, where what is wrong can be told; says whether it has keys."""
-    from commonplace import keys
-    from commonplace.opening import open_core
+    from commonplace.access import keys
+    from commonplace.location import open_core
 
     core = open_core(config.book, space=config.space, embedder=config.embedder)
     try:
@@ -138,7 +138,7 @@ def _authority(host: str) -> str:
 
 
 def _shown(book: str) -> str:
-    from commonplace.opening import shown
+    from commonplace.location import shown
 
     return shown(book)
 

@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TypeAlias
 
-from commonplace import times
 from commonplace.cli import inputs
 from commonplace.errors import InvalidInput
-from commonplace.values import Json
+from commonplace.values import Json, times
 
 Conversation: TypeAlias = "str | list[Mapping[str, object] | str]"
 

@@ -9,10 +9,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import NoReturn
 
-from commonplace import times
 from commonplace.cli.errors import Usage
 from commonplace.errors import InvalidInput, InvalidText
-from commonplace.values import Json
+from commonplace.values import Json, times
 
 STDIN = "-"
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}

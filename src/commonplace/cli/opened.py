@@ -13,8 +13,8 @@ from commonplace.errors import NotFound
 
 if TYPE_CHECKING:
     from commonplace.book import Book
-    from commonplace.core import Core
     from commonplace.store.base import Store
+    from commonplace.store.core import Core
 
 DEFAULT = "commonplace.db"
 
@@ -70,7 +70,7 @@ def existing(args: Namespace) -> Iterator[Book]:
 @contextmanager
 def core(args: Namespace) -> Iterator[Core]:
     """Open what all spaces of the book that is there share, for as long as the block runs."""
-    from commonplace.opening import open_core
+    from commonplace.location import open_core
 
     opened = open_core(ensure_there(place(args)), embedder=embedder(args), extractor=extractor(args))
     try:
@@ -82,7 +82,7 @@ def core(args: Namespace) -> Iterator[Core]:
 @contextmanager
 def store(args: Namespace) -> Iterator[Store]:
     """Open the store of the book that is there, for work that no embedder takes part in."""
-    from commonplace.opening import open_store
+    from commonplace.location import open_store
     from commonplace.settings import Settings
 
     opened = open_store(ensure_there(place(args)), Settings())
@@ -95,7 +95,7 @@ def store(args: Namespace) -> Iterator[Store]:
 @contextmanager
 def writable_store(args: Namespace, console: Console) -> Iterator[Store]:
     """The same, making the book if it is not there and saying so."""
-    from commonplace.opening import open_store
+    from commonplace.location import open_store
     from commonplace.settings import Settings
 
     where = place(args)
@@ -135,12 +135,12 @@ def _open(args: Namespace, where: str) -> Book:
 
 
 def _shown(where: str) -> str:
-    from commonplace.opening import shown
+    from commonplace.location import shown
 
     return shown(where)
 
 
 def _missing(where: str) -> bool:
-    from commonplace.opening import exists
+    from commonplace.location import exists
 
     return not exists(where)

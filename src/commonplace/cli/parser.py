@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from functools import cache
 
-from commonplace.__about__ import __version__
+from commonplace import __version__
 from commonplace.cli import (
     commands_asking,
     commands_canvas,

@@ -9,10 +9,9 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
-from commonplace import checks
 from commonplace.book import Book
 from commonplace.errors import InvalidInput, NotFound
-from commonplace.values import Json, Message
+from commonplace.values import Json, Message, checks
 
 AGENTS = "botwire/agents"
 CHANNELS = "botwire/channels"

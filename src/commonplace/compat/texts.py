@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 
-from commonplace import checks
 from commonplace.errors import CommonplaceError
-from commonplace.values import Json
+from commonplace.values import Json, checks
 
 
 def value(sent: Json) -> Json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from commonplace.__about__ import __version__
+from commonplace import __version__
 from commonplace.book import Book
 from commonplace.compat import answers
 from commonplace.compat import book as opened

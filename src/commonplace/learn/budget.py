@@ -7,10 +7,9 @@ import threading
 import time
 from collections.abc import Callable
 
-from commonplace import times
 from commonplace.errors import Conflict, InvalidInput
 from commonplace.kv import KeyValue
-from commonplace.values import Entry
+from commonplace.values import Entry, times
 
 _KEPT = 40 * 86_400.0
 """Seconds for which a ledger keeps a day: long enough to look back on a month."""

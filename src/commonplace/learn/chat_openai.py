@@ -6,10 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from commonplace.embed.http_post import Post
-from commonplace.embed.openai_service import OpenAIService, ServiceFailed, home
 from commonplace.errors import InvalidInput
 from commonplace.learn.chat import NoReply, Reply, Turn
+from commonplace.models.embedders.http_post import Post
+from commonplace.models.embedders.openai_service import OpenAIService, ServiceFailed, home
 from commonplace.values import Json
 
 _JSON: dict[str, Json] = {"response_format": {"type": "json_object"}}

@@ -8,7 +8,7 @@ from typing import Literal
 
 from commonplace.learn.regex import compiled
 from commonplace.learn.segment import Span
-from commonplace.recall.lexicon import EMPTY
+from commonplace.text.lexicon import EMPTY
 
 _ASKING = (
     r"""(?:(?:so|ok|okay|and|but|also|hey|oh|please|pls|plz|kindly|just|can you|could you|would you|will you|can u

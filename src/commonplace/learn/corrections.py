@@ -12,7 +12,7 @@ from commonplace.learn.persons import Who
 from commonplace.learn.regex import compiled
 from commonplace.learn.said import Said
 from commonplace.learn.values import has, placed, replaced, subject_of, substituted, value_in, without
-from commonplace.recall.lexicon import COMMON, EMPTY
+from commonplace.text.lexicon import COMMON, EMPTY
 
 _SPELLED = compiled(
     r"""(?:it's|it_is)_(?P<before>[^,;.]+)[,;.]_(?:and_)?(?:you|they|people|everyone)_(?:all_)?(?:keep|always|still)s?_

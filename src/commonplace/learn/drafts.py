@@ -10,7 +10,7 @@ from commonplace.learn.clauses import Clause, joined
 from commonplace.learn.due import due
 from commonplace.learn.opening import without_end
 from commonplace.learn.persons import Who, retell
-from commonplace.learn.types import Act, Finding
+from commonplace.reconcile.statements import Act, Finding
 from commonplace.values import Kind
 
 REASONED: tuple[Kind, ...] = ("decision", "failure", "pattern")

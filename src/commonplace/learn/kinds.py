@@ -7,7 +7,7 @@ from commonplace.learn.clauses import Clause
 from commonplace.learn.regex import compiled
 from commonplace.learn.rules.facts import FLEETING, fact
 from commonplace.learn.rules.plans import DATED, EVERY, dated, sets_a_day
-from commonplace.recall.lexicon import ASKING, COMMON, EMPTY
+from commonplace.text.lexicon import ASKING, COMMON, EMPTY
 from commonplace.values import Kind
 
 Reading = tuple[str, Kind, float]

@@ -11,7 +11,7 @@ from typing import Any, cast, get_args
 
 from commonplace.learn.persons import named
 from commonplace.learn.support import Heard
-from commonplace.learn.types import TEAM, Act, Finding, Utterance
+from commonplace.reconcile.statements import TEAM, Act, Finding, Utterance
 from commonplace.values import KINDS, Kind
 
 MOST = 6

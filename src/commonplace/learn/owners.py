@@ -8,7 +8,7 @@ from commonplace.learn import words
 from commonplace.learn.clauses import Clause
 from commonplace.learn.persons import Who
 from commonplace.learn.regex import compiled
-from commonplace.learn.types import TEAM
+from commonplace.reconcile.statements import TEAM
 from commonplace.values import Kind
 
 _SPEAKER = frozenset("i my me mine myself".split())

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from commonplace.learn import verbs
-from commonplace.learn.types import TEAM
-from commonplace.recall.speech import ASSISTANTS, USERS
+from commonplace.reconcile.claims import verbs
+from commonplace.reconcile.statements import TEAM
+from commonplace.text.speakers import ASSISTANTS, USERS
 
 _KEPT = re.compile(r"(`[^`]*`|\"[^\"]*\"|“[^”]*”|https?://\S+)")
 _TOKEN = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|\s+|\S[^\s\w]*|\w+")

@@ -21,9 +21,9 @@ from commonplace.learn.regex import compiled
 from commonplace.learn.rules.patterns import DESCRIPTIVE
 from commonplace.learn.said import Said
 from commonplace.learn.segment import Span, sentences
-from commonplace.learn.types import Utterance
 from commonplace.learn.worth import REPORTED, Voice
-from commonplace.recall.speech import ASSISTANTS
+from commonplace.reconcile.statements import Utterance
+from commonplace.text.speakers import ASSISTANTS
 from commonplace.values import Kind
 
 _ROLES = ("user", "assistant")

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from datetime import date
 
-from commonplace.recall.analyze import terms
-from commonplace.recall.lexicon import EMPTY
+from commonplace.text.lexicon import EMPTY
+from commonplace.text.terms import terms
 
 SHARE = 0.8
 """Of a sentence's words that say something, so many must be in the conversation; names and numbers all."""

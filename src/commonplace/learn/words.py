@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from commonplace.learn import verbs
+from commonplace.reconcile.claims import verbs
 
 _COMMON_VERBS = """
     accept act add affect agree allow annoy answer appear apply approve arrive ask average avoid become begin belong

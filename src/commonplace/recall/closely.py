@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from commonplace import times
-from commonplace.recall import speech
 from commonplace.recall.dates import Dates
 from commonplace.recall.question import Question
-from commonplace.recall.types import Floats
+from commonplace.store.candidates import Floats
+from commonplace.text import speakers as speech
+from commonplace.values import times
 
 # Log-odds, fitted together with those of `rank`.
 ASKED = 2.0

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from commonplace.recall.types import Candidates, Floats, Ints
+from commonplace.store.candidates import Candidates, Floats, Ints
 
 REACH = 2
 """Memories before and after one, in the same session, that lend it their words."""

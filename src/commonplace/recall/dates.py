@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from commonplace.when.reading import Dated, dates_in
-from commonplace.when.spans import Span
+from commonplace.text.dates.reading import Dated, dates_in
+from commonplace.text.dates.spans import Span
 
 _MONTHS = "january february march april may june july august september october november december".split()
 _NUMBERS = {name: number for number, name in enumerate(_MONTHS, 1)}

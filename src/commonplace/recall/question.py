@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Literal
 
 from commonplace.recall import dates
-from commonplace.recall.lexicon import ASKING, EMPTY
+from commonplace.text.lexicon import ASKING, EMPTY
 
 Role = Literal["user", "assistant"]
 

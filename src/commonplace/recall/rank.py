@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from commonplace.recall import analyze, context, words
-from commonplace.recall.background import Background
-from commonplace.recall.types import Candidates, Floats, Ints
+from commonplace.models.background import Background
+from commonplace.recall import context, words
+from commonplace.store.candidates import Candidates, Floats, Ints
+from commonplace.text import terms as analyze
 
 THRESHOLD = 0.25
 """Relevance below which nothing is recalled, unless the caller says otherwise."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from commonplace.recall.types import Floats
+from commonplace.store.candidates import Floats
 
 # Log-odds that the book answers the question, fitted on questions of its own and of other books (docs/quality.md).
 BIAS = -3.0

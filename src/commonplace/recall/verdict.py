@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from commonplace.recall import words
 from commonplace.recall.rank import Judgement, usual
-from commonplace.recall.types import Candidates
+from commonplace.store.candidates import Candidates
 from commonplace.values import Coverage
 
 KNOWN = 0.8

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from commonplace.recall.types import Candidates, Floats, Ints
+from commonplace.store.candidates import Candidates, Floats, Ints
 
 K1 = 0.4
 """How slowly repetition of a word saturates: a memory is short, and once said is nearly enough."""

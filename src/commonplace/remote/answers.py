@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from commonplace import errors, times
+from commonplace import errors
 from commonplace.errors import CommonplaceError, Conflict, LimitReached, ServerFailed, ServerUnavailable
+from commonplace.values import times
 
 PROBLEM = "application/problem+json"
 AWAY = (502, 503, 504)

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from commonplace import checks, filters, saying, times
+from commonplace import filters
 from commonplace.errors import DimensionMismatch, InvalidInput
-from commonplace.recall.types import Floats
+from commonplace.memories import messages
 from commonplace.settings import Settings
-from commonplace.values import Draft, Json, Scope, Within
+from commonplace.store.candidates import Floats
+from commonplace.values import Draft, Json, Scope, Within, checks, times
 
 _LARGEST = sys.maxsize
 # The server knows its limits, and takes out what it is told to.
@@ -183,7 +184,7 @@ def target(id: str | Sequence[str] | None, scope_: Scope | None) -> Fields:
 
 def message(value: Mapping[str, object]) -> Fields:
     """One message of a transcript."""
-    saying.from_mapping(value, now=0, settings=_ANY)
+    messages.from_mapping(value, now=0, settings=_ANY)
     shown = {name: item for name, item in value.items() if name == "content" or item is not None}
     return {name: _MESSAGE.get(name, _as_it_is)(item) for name, item in shown.items()}
 

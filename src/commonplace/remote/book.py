@@ -9,15 +9,16 @@ from pathlib import Path
 from types import EllipsisType
 from typing import Any, Literal, TypeVar, overload
 
-from commonplace import checks, drafts, wire
+from commonplace import wire
 from commonplace.book import Book, Jobs, Links, Memories, Names, Revisions, Vector
 from commonplace.errors import InvalidInput
+from commonplace.memories import write
 from commonplace.remote import bodies, streams
 from commonplace.remote.canvas import RemoteCanvas
 from commonplace.remote.kv import RemoteKeyValue
 from commonplace.remote.transcript import RemoteTranscript
 from commonplace.remote.transport import Request, Transport, encoded, expected, part, query
-from commonplace.store import spaces
+from commonplace.store.tables import spaces
 from commonplace.values import (
     NOBODY,
     Check,
@@ -39,6 +40,7 @@ from commonplace.values import (
     Signal,
     Stats,
     Within,
+    checks,
 )
 
 _Told = Mapping[str, Any]
@@ -137,7 +139,7 @@ class RemoteBook(Book):
             scope=scope or NOBODY, source=source, origin=origin, said_at=said_at, ttl=ttl, text=text, mime=mime, id=id,
             vector=vector, supersedes=supersedes, reason=reason,
         )  # fmt: skip
-        wanted = [bodies.draft(each) for each in drafts.expand(content, options)]
+        wanted = [bodies.draft(each) for each in write.expand(content, options)]
         how = {"reconcile": True} if reconcile else {}
         if isinstance(content, (list, tuple)):
             return self._change("/memories/batch", {"memories": wanted, **how}, _memories, patient=True)

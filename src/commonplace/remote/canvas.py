@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from commonplace import checks, wire
+from commonplace import wire
 from commonplace.canvas import Canvas, checked_path
 from commonplace.remote import bodies
 from commonplace.remote.transport import Request, Transport, encoded, expected, part, query
-from commonplace.values import File
+from commonplace.values import File, checks
 
 
 class RemoteCanvas(Canvas):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from commonplace import checks, wire
+from commonplace import wire
 from commonplace.errors import NotFound
 from commonplace.kv import KeyValue
 from commonplace.remote import bodies
 from commonplace.remote.transport import Request, Transport, encoded, expected, part, query
-from commonplace.values import Entry, Json
+from commonplace.values import Entry, Json, checks
 
 
 class RemoteKeyValue(KeyValue):

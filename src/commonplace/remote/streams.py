@@ -19,9 +19,9 @@ from commonplace.errors import (
     StoreReadOnly,
     StoreUnavailable,
 )
-from commonplace.ids import new_id
 from commonplace.remote import answers
 from commonplace.values import Json
+from commonplace.values.ids import new_id
 
 _PIECE = 65536
 

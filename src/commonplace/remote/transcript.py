@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from commonplace import checks, wire
+from commonplace import wire
 from commonplace.errors import InvalidInput
 from commonplace.remote import bodies
 from commonplace.remote.transport import Request, Transport, encoded, part, query
 from commonplace.transcript import Transcript
-from commonplace.values import Json, Message
+from commonplace.values import Json, Message, checks
 
 
 class RemoteTranscript(Transcript):

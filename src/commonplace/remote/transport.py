@@ -23,8 +23,7 @@ from urllib.parse import quote, urlencode
 import urllib3
 from urllib3.connection import HTTPConnection
 
-from commonplace import checks
-from commonplace.__about__ import __version__
+from commonplace import __version__
 from commonplace.errors import (
     CommonplaceError,
     InvalidInput,
@@ -33,10 +32,11 @@ from commonplace.errors import (
     ServerUnavailable,
     StoreClosed,
 )
-from commonplace.ids import new_id
 from commonplace.remote import address, answers
 from commonplace.remote.address import Address
 from commonplace.remote.answers import Answer
+from commonplace.values import checks
+from commonplace.values.ids import new_id
 
 T = TypeVar("T")
 Body = bytes | Iterator[bytes] | None

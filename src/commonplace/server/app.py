@@ -11,24 +11,24 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 
-from commonplace.__about__ import __version__
-from commonplace.core import Core
+from commonplace import __version__
+from commonplace.access.keys import sign_up
 from commonplace.errors import CommonplaceError, InvalidInput
-from commonplace.keys import sign_up
 from commonplace.server import tracing
+from commonplace.server.api import keys
+from commonplace.server.api import router as native
+from commonplace.server.api.straight import Straight
 from commonplace.server.bodies import Bodies, Manners
 from commonplace.server.config import Config
 from commonplace.server.dialects import Dialects
 from commonplace.server.door import Door
 from commonplace.server.gate import KeyGate
 from commonplace.server.health import router as health
-from commonplace.server.native import keys
-from commonplace.server.native import router as native
-from commonplace.server.native.straight import Straight
 from commonplace.server.openapi import documented
 from commonplace.server.paths import RawPath
 from commonplace.server.problems import broken, problem, refusal
 from commonplace.server.watching import Watched
+from commonplace.store.core import Core
 
 
 def create_app(core: Core, config: Config, *, closing: Callable[[], None] | None = None) -> FastAPI:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from commonplace import globs
-from commonplace.keys import ROLES as ROLES
-from commonplace.keys import Role as Role
-from commonplace.plans import UNLIMITED, Limits
-from commonplace.store.meters import Spent
+from commonplace.access import patterns
+from commonplace.access.keys import ROLES as ROLES
+from commonplace.access.keys import Role as Role
+from commonplace.access.plans import UNLIMITED, Limits
+from commonplace.store.tables.meters import Spent
 
 Operation = Literal["read", "recall", "write", "admin"]
 """What a request does, as limits count it."""
@@ -32,12 +32,12 @@ class Caller:
 
     def opens(self, space: str) -> bool:
         """Whether a space is one of theirs."""
-        return any(globs.matches(pattern, space) for pattern in self.spaces)
+        return any(patterns.matches(pattern, space) for pattern in self.spaces)
 
     @property
     def opens_all(self) -> bool:
         """Whether every space is theirs, also those that are yet to come."""
-        return any(globs.covers(pattern, globs.STAR) for pattern in self.spaces)
+        return any(patterns.covers(pattern, patterns.STAR) for pattern in self.spaces)
 
     def may(self, role: Role) -> bool:
         """Whether their role is enough."""

@@ -9,12 +9,12 @@ from functools import partial
 from typing import Protocol, TypeVar
 
 from commonplace.book import Book
-from commonplace.core import Core, Place
 from commonplace.errors import Forbidden, InvalidInput
 from commonplace.server.callers import Ask, Caller
-from commonplace.server.once import Answered, Once
+from commonplace.server.idempotency import Answered, Once
 from commonplace.server.visits import Extra, Visit, VisitedStore, visiting
-from commonplace.store import spaces
+from commonplace.store.core import Core, Place
+from commonplace.store.tables import spaces
 
 T = TypeVar("T")
 _MOST_BOOKS = 10_000

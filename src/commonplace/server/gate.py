@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from commonplace import keys, times
+from commonplace.access import keys
 from commonplace.errors import StoreError, Unauthorized
 from commonplace.server import limits
 from commonplace.server.callers import Ask, Caller
 from commonplace.server.limits import Charge, Charged
 from commonplace.server.open_gate import OpenGate, nothing
 from commonplace.server.visits import Extra
-from commonplace.store import meters
 from commonplace.store.base import Store
+from commonplace.store.tables import meters
+from commonplace.values import times
 
 
 class KeyGate:

@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest, multiprocess
 
-from commonplace.__about__ import __version__
+from commonplace import __version__
 from commonplace.errors import CommonplaceError
 from commonplace.server.asking import host, secret
 from commonplace.server.callers import Ask

@@ -10,13 +10,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from commonplace import keys, plans, times
+from commonplace.access import keys, plans
+from commonplace.access.plans import Limits, Period
 from commonplace.errors import LimitReached, QuotaExceeded, RateLimited
-from commonplace.plans import Limits, Period
 from commonplace.server.callers import Ask, Caller
-from commonplace.store import meters
 from commonplace.store.base import Tx
-from commonplace.store.meters import Spent
+from commonplace.store.tables import meters
+from commonplace.store.tables.meters import Spent
+from commonplace.values import times
 
 T = TypeVar("T")
 

@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from commonplace.server.native.answers import Problem
+from commonplace.server.api.answers import Problem
 
 _ABOUT = """A memory for agents: persistent, shared, searchable, and honest about what it does not know.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from starlette.types import Scope
 
-from commonplace.__about__ import __version__
+from commonplace import __version__
 from commonplace.errors import InvalidInput
 
 

@@ -12,9 +12,9 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from commonplace.recall.types import Ints, Probe
-from commonplace.store import spaces
 from commonplace.store.base import Choose, Dialect, Found, Store, Tx, Where
+from commonplace.store.candidates import Ints, Probe
+from commonplace.store.tables import spaces
 from commonplace.values import Check
 
 T = TypeVar("T")

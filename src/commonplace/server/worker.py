@@ -10,7 +10,7 @@ from multiprocessing.process import BaseProcess
 
 from fastapi import FastAPI
 
-from commonplace.opening import open_core
+from commonplace.location import open_core
 from commonplace.server.app import create_app
 from commonplace.server.config import VARIABLE, Config
 

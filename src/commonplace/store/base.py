@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from commonplace.errors import EmbedderMismatch
 from commonplace.filters import Scalar
-from commonplace.recall.types import Candidates, Floats, Ints, Probe
+from commonplace.store.candidates import Candidates, Floats, Ints, Probe
 from commonplace.values import Check
 
 T = TypeVar("T")

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from commonplace.recall.analyze import encode
-from commonplace.recall.speech import speaker
+from commonplace.text.speakers import speaker
+from commonplace.text.terms import encode
 from commonplace.values import KINDS, Kind, Scope
 
 FOREVER = np.iinfo(np.int64).max

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 
 from commonplace.store.base import Tx
-from commonplace.store.connection import Connection
+from commonplace.store.sqlite.connection import Connection
 from commonplace.store.trace import terms
 from commonplace.values import Check
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from commonplace.embed.base import Vectors
+from commonplace.models.embedders.base import Vectors
 
 _WORD = re.compile(r"\w+")
 _SHORT_WORD = 3

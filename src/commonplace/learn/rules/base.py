@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from commonplace.learn import verbs
 from commonplace.learn.regex import compiled
+from commonplace.reconcile.claims import verbs
 from commonplace.values import Kind
 
 

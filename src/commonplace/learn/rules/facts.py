@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from commonplace.learn import verbs, words
+from commonplace.learn import words
 from commonplace.learn.clauses import Clause, plural_verb
 from commonplace.learn.regex import compiled
 from commonplace.learn.rules.base import any_form, listed, rule
-from commonplace.recall.lexicon import COMMON, EMPTY
+from commonplace.reconcile.claims import verbs
+from commonplace.text.lexicon import COMMON, EMPTY
 
 _BEING = any_form(
     listed("""

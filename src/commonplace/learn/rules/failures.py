@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from commonplace.learn import verbs
 from commonplace.learn.rules.base import either, listed, rule
+from commonplace.reconcile.claims import verbs
 
 # Not the participles: what is broken or burnt need not have failed.
 _BROKE = either(

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 
-from commonplace.__about__ import __version__
+from commonplace import __version__
 from commonplace.book import Book
 from commonplace.compat import answers
 from commonplace.errors import CommonplaceError, InvalidInput, LimitReached, NotFound

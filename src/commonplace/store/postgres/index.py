@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from commonplace.recall.analyze import decode
 from commonplace.store.base import Indexed, Row
 from commonplace.store.postgres.types import Half, Numbers
 from commonplace.store.trace import session_of
+from commonplace.text.terms import decode
 
 if TYPE_CHECKING:
     from commonplace.store.postgres.transaction import Transaction

@@ -8,18 +8,19 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from commonplace.errors import StoreError
-from commonplace.recall.analyze import common
 from commonplace.recall.context import REACH
-from commonplace.recall.types import Candidates, Floats, Ints, Probe
 from commonplace.recall.words import K1, PIVOT, B, weights
-from commonplace.store import memories, trace
+from commonplace.store import trace
 from commonplace.store.base import Choose, Found, Row, Where, ensure_generation
-from commonplace.store.mirror import View, empty, extended
+from commonplace.store.candidates import Candidates, Floats, Ints, Probe
 from commonplace.store.postgres.beginning import GONE
 from commonplace.store.postgres.graphs import Graphs, graph_name
 from commonplace.store.postgres.transaction import Transaction
 from commonplace.store.postgres.types import Full, Half, Numbers
-from commonplace.store.postings import unpack
+from commonplace.store.sqlite.mirror import View, empty, extended
+from commonplace.store.sqlite.postings import unpack
+from commonplace.store.tables import memories
+from commonplace.text.terms import common
 from commonplace.values import Scope
 
 _STATE = """SELECT (SELECT value FROM book WHERE name = 'generation'),

@@ -16,9 +16,9 @@ from typing import TypeVar, overload
 import psycopg
 
 from commonplace.errors import CommonplaceError, StoreClosed
-from commonplace.recall.types import Ints, Probe
 from commonplace.settings import Settings
 from commonplace.store.base import Choose, Found, Tx, Where
+from commonplace.store.candidates import Ints, Probe
 from commonplace.store.dialects import PostgresDialect
 from commonplace.store.postgres import faults, upkeep
 from commonplace.store.postgres.address import Address, parse

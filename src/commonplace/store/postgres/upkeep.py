@@ -172,14 +172,14 @@ def size(tx: Tx) -> int:
 
 def backup(store: Store, path: Path, settings: Settings) -> None:
     """Copy the whole book into a new SQLite file, which opens as a book of its own."""
-    from commonplace import copying  # few programs back up from here
-    from commonplace.store.sqlite import SqliteStore
+    from commonplace.store.sqlite.store import SqliteStore
+    from commonplace.transfer import copy  # few programs back up from here
 
     if path.exists():
         raise InvalidInput(f"{path} exists already; a backup never overwrites a file: choose another name")
     target = SqliteStore(path, settings)
     try:
-        copied = copying.copy(store, target)
+        copied = copy.copy(store, target)
         if not copied.ok:
             raise StoreError(f"the backup at {path} is not what was read: {'; '.join(copied.problems)}")
     except BaseException:

@@ -1,0 +1,1 @@
+"""Access: keys, their plans and the spaces they open."""

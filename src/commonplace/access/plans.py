@@ -1,0 +1,107 @@
+"""What a key may have: limits, the plans that name some, and the periods that they are counted in. No I/O."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Any, Literal
+
+from commonplace.errors import InvalidInput
+from commonplace.values import checks, times
+
+Period = Literal["day", "month"]
+_FASTEST = 100_000.0
+_SLOWEST = 1 / 86400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How much a key may have; None is without limit."""
+
+    rate: float | None = None
+    """Requests a second, over time."""
+    burst: int | None = None
+    """Requests at once; what was not used fills up again at the rate."""
+    operations_month: int | None = None
+    """Requests of any kind in a calendar month."""
+    recalls_month: int | None = None
+    """Recalls in a calendar month."""
+    memories: int | None = None
+    """Memories that stand in a space, as `stats` counts them."""
+    namespace_writes_day: int | None = None
+    """Writes to one key-value namespace in a day."""
+    namespace_bytes: int | None = None
+    """Bytes of the values that stand in one key-value namespace."""
+
+    @property
+    def given(self) -> dict[str, float]:
+        """The limits that there are, by name."""
+        named = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: value for name, value in named.items() if value is not None}
+
+
+COUNTED: Mapping[str, Period] = {"operations_month": "month", "recalls_month": "month", "namespace_writes_day": "day"}
+"""The limits that are counted anew with each period, in the order in which they are charged."""
+BY_NAMESPACE = ("namespace_writes_day",)
+UNLIMITED = Limits()
+NAMES = tuple(each.name for each in fields(Limits))
+PLANS: Mapping[str, Limits] = {
+    "unlimited": UNLIMITED,
+    "memstore-free": Limits(rate=100 / 3600, burst=100, operations_month=1_000),
+    "zerolatency-free": Limits(recalls_month=10_000, memories=1_000),
+    "botwire-free": Limits(namespace_writes_day=1_000, namespace_bytes=50_000_000),
+}
+"""The free plans of the services whose dialects the server speaks, and none at all."""
+
+
+def chosen(plan: str, own: Mapping[str, object] | None = None) -> Limits:
+    """The limits of a plan, with those that are given in the place of its own."""
+    if plan not in PLANS:
+        raise InvalidInput(f"unknown plan {plan!r}; known: {', '.join(PLANS)}")
+    given: dict[str, Any] = {name: _checked(name, value) for name, value in (own or {}).items()}
+    limits = replace(PLANS[plan], **given)
+    if limits.rate is None and limits.burst is not None:
+        raise InvalidInput("burst is how many requests may come at once at a rate: give rate=, too")
+    if limits.rate is not None and limits.burst is None:
+        return replace(limits, burst=max(1, math.ceil(limits.rate)))
+    return limits
+
+
+def _checked(name: str, value: object) -> int | float:
+    if name not in NAMES:
+        raise InvalidInput(f"unknown limit {name!r}; known: {', '.join(NAMES)}")
+    if name != "rate":
+        return checks.count(value, name, least=1 if name == "burst" else 0)  # type: ignore[arg-type]  # it checks
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not _SLOWEST <= value <= _FASTEST:
+        raise InvalidInput(f"rate is a number of requests a second, from one a day to {_FASTEST:,.0f}, not {value!r}")
+    return float(value)
+
+
+def dumps(limits: Limits) -> str:
+    """Limits as the store keeps them."""
+    return json.dumps(limits.given)
+
+
+@lru_cache(maxsize=1024)
+def loads(text: str) -> Limits:
+    """Limits as the store keeps them; those of a newer commonplace are none that this one could count."""
+    known = {name: value for name, value in json.loads(text).items() if name in NAMES}
+    return Limits(**known)
+
+
+def began(period: Period, now: int) -> int:
+    """When the calendar day or month of a moment began, in UTC."""
+    moment = times.from_micros(now).replace(hour=0, minute=0, second=0, microsecond=0)
+    return times.to_micros(moment.replace(day=1) if period == "month" else moment)
+
+
+def ends(period: Period, start: int) -> int:
+    """When the day or month that began then is over."""
+    moment = times.from_micros(start)
+    if period == "day":
+        return times.to_micros(moment + timedelta(days=1))
+    return times.to_micros(datetime(moment.year + moment.month // 12, moment.month % 12 + 1, 1, tzinfo=moment.tzinfo))

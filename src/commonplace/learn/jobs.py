@@ -1,0 +1,208 @@
+"""Doing what waits: jobs are claimed, run, given back when they fail, and set aside when they fail for good."""
+
+from __future__ import annotations
+
+import logging
+import random
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from commonplace.errors import CommonplaceError, EmbedderMismatch, JobFailed, StoreClosed
+from commonplace.guard import redaction
+from commonplace.learn import ingest
+from commonplace.memories import prune
+from commonplace.reconcile.plan import Settled
+from commonplace.store.core import Core, Place
+from commonplace.store.tables import jobs
+from commonplace.values import Job, times
+
+LEASE = 120.0
+"""Seconds for which a claim holds: whoever has not finished by then is taken for dead."""
+ATTEMPTS = 5
+_FIRST_WAIT = 2.0
+_LONGEST_WAIT = 600.0
+IDLE = 30.0
+"""Seconds after which a worker looks for other processes' jobs, if nobody wakes it."""
+_SHORTEST = 0.01
+_GLANCE = 0.02
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried:
+    """A job that was run, and what came of it."""
+
+    job: Job
+    settled: list[Settled] = field(default_factory=list)
+    error: Exception | None = None
+    """Why it failed, if it did: it was given back, or has failed for good."""
+
+
+def run_one(core: Core, space: int) -> Tried | None:
+    """Run the first job of a space that is due; None if none is. A job that fails is given back, and said so."""
+    try:
+        return _run_claimed(core, space, None)
+    except _Failed as failed:
+        return Tried(job=failed.job, error=failed.error)
+
+
+def run_now(core: Core, space: int, number: int) -> list[Settled] | None:
+    """Run one job at once, or wait for whoever runs it, and return None; what makes it fail is raised."""
+    while True:
+        try:
+            done = _run_claimed(core, space, number)
+        except _Failed as failed:
+            raise failed.error from None
+        if done is not None:
+            return done.settled
+        job = core.store.read(lambda tx: jobs.find(tx, space, number), space)
+        if job is None:
+            return None
+        if job.error is not None and job.state != "running":
+            raise JobFailed(f"job {number} has failed elsewhere: {job.error}")
+        time.sleep(_GLANCE)
+
+
+class _Failed(Exception):
+    """A job that did not succeed, and why."""
+
+    def __init__(self, job: Job, error: Exception) -> None:
+        super().__init__(job.number)
+        self.job = job
+        self.error = error
+
+
+def _run_claimed(core: Core, space: int, number: int | None) -> Tried | None:
+    token = uuid.uuid4().hex
+    job = core.store.write(
+        lambda tx: jobs.claim(tx, space, token, lease=LEASE, attempts=ATTEMPTS, number=number), space
+    )
+    if job is None:
+        return None
+    try:
+        return Tried(job=job, settled=_RUNS[job.kind](core, space, job, token) or [])
+    except StoreClosed:
+        raise
+    except (EmbedderMismatch, KeyboardInterrupt) as error:
+        # It is not the job's fault: somebody else may have it at once, and need not wait until the claim runs out.
+        why = type(error).__name__
+        core.store.write(lambda tx: jobs.fail(tx, space, job.number, token, why, due=times.now()), space)
+        raise
+    except Exception as error:  # whatever it is, the job must come to its end
+        _give_back(core, space, job, token, error)
+        raise _Failed(job, error) from error
+
+
+def run_due(core: Core, only: Place | None = None) -> Iterator[Tried]:
+    """Run what is due in every space in turn, or in one: a job whenever the caller asks for the next."""
+    trying = True
+    while trying:
+        trying = False
+        for space in _with_work(core, only):
+            tried = run_one(core, space)
+            if tried is not None:
+                trying = True
+                yield tried
+
+
+def run_until(
+    core: Core,
+    ended: Callable[[], bool],
+    rest: Callable[[float], object],
+    *,
+    only: Place | None = None,
+    idle: float = IDLE,
+) -> Iterator[Tried]:
+    """Run what is due as it comes, until somebody wants it ended: the job at hand is done, what waits stays on disk.
+
+    `rest` is called with the seconds until there may be more, at most `idle`. A store that does not answer is asked
+    again after a while; a book that was re-embedded has to be opened again.
+    """
+    while not ended():
+        try:
+            for tried in run_due(core, only):
+                yield tried
+                if ended():
+                    return
+            rest(_pause(core, idle))
+        except (EmbedderMismatch, StoreClosed):
+            raise
+        except CommonplaceError as error:
+            _log.warning("the worker rests: %s", type(error).__name__)
+            rest(IDLE)
+
+
+def _with_work(core: Core, only: Place | None) -> list[int]:
+    spaces = core.store.read(jobs.spaces_with_work, None)
+    return spaces if only is None else [space for space in spaces if space == only.find()]
+
+
+def _pause(core: Core, most: float) -> float:
+    """Seconds until the next job is due, as far as is known."""
+    due = core.store.read(jobs.next_due, None)
+    return most if due is None else min(max((due - times.now()) / 1e6, _SHORTEST), most)
+
+
+def _give_back(core: Core, space: int, job: Job, token: str, error: Exception) -> None:
+    tried = job.attempts + 1
+    wait = min(_FIRST_WAIT * 2**job.attempts, _LONGEST_WAIT) * random.uniform(0.8, 1.2)  # no secret
+    due = None if tried >= ATTEMPTS else times.now() + int(wait * 1e6)
+    # What went wrong may quote what was said: logs get its kind alone, the job keeps the words behind the wall.
+    _log.warning("job %d failed (%s), attempt %d of %d", job.number, type(error).__name__, tried, ATTEMPTS)
+    words = redaction.text(_storable(f"{type(error).__name__}: {error}")[:1000], core.settings.redact)
+    core.store.write(lambda tx: jobs.fail(tx, space, job.number, token, words, due=due), space)
+
+
+def _storable(words: str) -> str:
+    """Words of an error that any store takes."""
+    return words.encode("utf-8", "replace").decode().replace("\0", " ")
+
+
+class Worker:
+    """A thread that does what waits in one store, from the first job on until it is closed."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._wake = threading.Event()
+        self._ended = False
+        self._thread: threading.Thread | None = None
+        self._starting = threading.Lock()
+
+    def wake(self) -> None:
+        """Say that there is work; the first call starts the thread."""
+        with self._starting:
+            if (self._thread is None or not self._thread.is_alive()) and not self._ended:
+                self._thread = threading.Thread(target=self._run, name="commonplace worker", daemon=True)
+                self._thread.start()
+        self._wake.set()
+
+    def close(self) -> None:
+        """End after the job at hand; what waits stays on disk."""
+        with self._starting:
+            self._ended = True
+        self._wake.set()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            for _ in run_until(self._core, lambda: self._ended, self._rest):
+                pass
+        except StoreClosed:
+            return
+        except EmbedderMismatch:
+            _log.warning("the worker ends: the book was re-embedded meanwhile")
+
+    def _rest(self, seconds: float) -> None:
+        self._wake.wait(seconds)
+        self._wake.clear()
+
+
+_RUNS: dict[str, Callable[[Core, int, Job, str], list[Settled] | None]] = {
+    ingest.KIND: ingest.run,
+    prune.KIND: prune.run,
+}

@@ -1,0 +1,194 @@
+"""Opening a book: a path or URL becomes a store, a store and an embedder become a Book."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from os import PathLike, fspath
+from pathlib import Path
+
+from commonplace.book import Book
+from commonplace.errors import CommonplaceError, InvalidInput, ServerUnavailable, StoreUnavailable
+from commonplace.kv import KeyValue
+from commonplace.models.embedders import load as load_embedder
+from commonplace.models.embedders.base import Embedder
+from commonplace.models.rerankers import Reranker
+from commonplace.models.rerankers import load as load_reranker
+from commonplace.reconcile.statements import Extractor
+from commonplace.remote import address as remote_address
+from commonplace.remote.address import is_remote
+from commonplace.settings import Settings
+from commonplace.store.base import Store
+from commonplace.store.core import Core, Place
+from commonplace.store.postgres import address
+from commonplace.store.sqlite.store import SqliteStore
+from commonplace.values import checks
+
+EmbedderLike = Embedder | Callable[[list[str]], object] | str | None
+ExtractorLike = Extractor | str | None
+LEDGER = "model tokens"
+"""The key-value namespace in which a book counts what the model that it was opened with has taken."""
+
+
+def open(
+    where: str | PathLike[str],
+    *,
+    space: str = "default",
+    embedder: EmbedderLike = None,
+    reranker: Reranker | str | None = None,
+    settings: Settings | None = None,
+    read_url: str | None = None,
+    extractor: ExtractorLike = None,
+    api_key: str | None = None,
+    timeout: float | None = None,
+) -> Book:
+    """Open the book at a path or a postgresql:// URL, making it if it is not there. Whoever opens closes.
+
+    An http:// or https:// URL opens a book that `commonplace serve` keeps, as a RemoteBook; it asks the server nothing
+    yet. Several servers of one book are "http://a:8420,http://b:8420": if one is away, the next is asked. Only there,
+    `api_key` is the key that the server knows (else COMMONPLACE_API_KEY), and `timeout` the seconds that a call may
+    take, its retries included (30). What belongs to the store is then the server's: no embedder, reranker, settings,
+    read_url or extractor.
+
+    `space` is the wall: no verb of the returned book reaches beyond it. `embedder` is None for the one that
+    ships with commonplace, or an Embedder, a function, or a text such as "openai:text-embedding-3-small".
+    `reranker` is None for none, or a Reranker, or a text such as "ms-marco-minilm": each recall then takes up to
+    `Settings.rerank_budget` longer.
+    `read_url` names a PostgreSQL replica that recalls may ask, once it has seen this process's own writes.
+    `extractor` is what `learn` finds memories with: None for the rules, or an Extractor such as a ModelExtractor, or a
+    text such as "openai:gpt-4o-mini", whose tokens are counted in the space's key-value entries.
+    """
+    place = fspath(where)
+    if isinstance(place, str) and is_remote(place):
+        refused = {"embedder": embedder, "reranker": reranker, "settings": settings, "read_url": read_url,
+                   "extractor": extractor}  # fmt: skip
+        return _open_remote(place, space, api_key, timeout, refused)
+    if api_key is not None or timeout is not None:
+        raise InvalidInput("api_key and timeout are for a book behind a server, such as http://localhost:8420")
+    core = open_core(
+        where, space=space, embedder=embedder, reranker=reranker, settings=settings, read_url=read_url,
+        extractor=extractor,
+    )  # fmt: skip
+    try:
+        return Book(core, space)
+    except CommonplaceError:
+        core.close()
+        raise
+
+
+def open_core(
+    where: str | PathLike[str],
+    *,
+    space: str = "default",
+    embedder: EmbedderLike = None,
+    reranker: Reranker | str | None = None,
+    settings: Settings | None = None,
+    read_url: str | None = None,
+    extractor: ExtractorLike = None,
+) -> Core:
+    """Open what every book at one place shares, for whoever works in all of its spaces.
+
+    `space` is where the tokens of an extractor with a model are counted.
+    """
+    chosen = settings or Settings()
+    loaded, rereader = load_embedder(embedder), load_reranker(reranker)
+    reader = _reader(extractor, space, chosen)
+    store = open_store(where, chosen, read_url=read_url)
+    try:
+        return Core(store, loaded, chosen, shown(where), reranker=rereader, extractor=reader(store))
+    except CommonplaceError:
+        store.close()
+        raise
+
+
+def open_store(where: str | PathLike[str], settings: Settings, *, read_url: str | None = None) -> Store:
+    """The store behind a path or URL."""
+    place = fspath(where)
+    if not isinstance(place, str) or not place:
+        raise InvalidInput("say where the book is: a file's path such as team.db, or a postgresql:// URL")
+    if is_remote(place):
+        raise InvalidInput(f"{shown(place)} is a server: this works on the store itself, so run it beside the server")
+    if _is_url(place):
+        _ensure_driver()
+        from commonplace.store.postgres.store import PostgresStore
+
+        return PostgresStore(address.parse(place), settings, read_url=read_url)
+    if read_url is not None:
+        raise InvalidInput("read_url is for a book in PostgreSQL: a file is its own replica")
+    return SqliteStore(Path(place), settings)
+
+
+def exists(where: str | PathLike[str]) -> bool:
+    """Whether there is a book at a URL, or anything at a path; looking makes none. A server always has one."""
+    place = fspath(where)
+    if is_remote(place):
+        return True
+    if not _is_url(place):
+        return Path(place).exists()
+    _ensure_driver()
+    from commonplace.store.postgres.upkeep import holds_a_book
+
+    return holds_a_book(address.parse(place), Settings())
+
+
+def shown(where: str | PathLike[str]) -> str:
+    """A book's place as messages may show it: without a password."""
+    place = fspath(where)
+    if is_remote(place):
+        return remote_address.shown(remote_address.parse_all(place, warn=False))
+    return address.parse(place).shown if _is_url(place) else place
+
+
+def _open_remote(
+    url: str, space: str, api_key: str | None, timeout: float | None, refused: Mapping[str, object]
+) -> Book:
+    for name, value in refused.items():
+        if value is not None:
+            raise InvalidInput(
+                f"{name} belongs to the store, which is the server's: tell the server, and leave it out here"
+            )
+    if find_spec("urllib3") is None:
+        raise ServerUnavailable(
+            'a book behind a server needs the package urllib3: pip install "commonplace-memory[remote]"'
+        )
+    from commonplace.remote.book import RemoteBook
+    from commonplace.remote.transport import TIMEOUT, Transport
+
+    seconds = TIMEOUT if timeout is None else checks.amount(timeout, "timeout")
+    if not seconds:
+        raise InvalidInput("timeout is a number of seconds above 0")
+    return RemoteBook(Transport(remote_address.parse_all(url, api_key), timeout=seconds), space)
+
+
+def _reader(spec: ExtractorLike, space: str, settings: Settings) -> Callable[[Store], Extractor | None]:
+    """What makes the extractor once there is a store to count its tokens in; a wrong one is refused before."""
+    if spec is None or spec == "rules":
+        return lambda store: None
+    if isinstance(spec, str):
+        from commonplace.learn.chat import chat
+        from commonplace.learn.model import ModelExtractor
+
+        client = chat(spec)
+        return lambda store: ModelExtractor(client, ledger=KeyValue(store, Place(store, space), LEDGER, settings))
+    if isinstance(spec, type) or not callable(getattr(spec, "extract", None)):
+        raise InvalidInput(f"an extractor is 'rules', 'openai:MODEL' or an object with extract(messages), not {spec!r}")
+    return lambda store: spec
+
+
+def _is_url(place: str) -> bool:
+    if "://" not in place:
+        return False
+    scheme = place.partition("://")[0]
+    if scheme not in address.SCHEMES:
+        raise InvalidInput(
+            f"{scheme}:// is no store that this commonplace knows: give a path, a postgresql:// or an http:// URL"
+        )
+    return True
+
+
+def _ensure_driver() -> None:
+    for package in ("psycopg", "psycopg_pool"):
+        if find_spec(package) is None:
+            raise StoreUnavailable(
+                f'a book in PostgreSQL needs the package {package}: pip install "commonplace-memory[postgres]"'
+            )

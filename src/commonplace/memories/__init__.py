@@ -1,0 +1,1 @@
+"""Memories: written, revised, forgotten, pruned, quarantined and listed."""

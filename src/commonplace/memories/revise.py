@@ -1,0 +1,126 @@
+"""A new version of a memory: what stays, what changes, and what has to be embedded again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from types import EllipsisType
+
+from commonplace.errors import InvalidInput
+from commonplace.guard import redaction
+from commonplace.memories import write as drafts
+from commonplace.store import trace
+from commonplace.store.base import Row, Tx
+from commonplace.store.candidates import Floats
+from commonplace.store.core import Core
+from commonplace.store.tables import memories
+from commonplace.values import Content, Json, Kind, Memory, checks, times
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What a caller names; an ellipsis leaves the part as it is."""
+
+    content: Content | EllipsisType
+    kind: Kind | EllipsisType
+    tags: Sequence[str] | EllipsisType
+    metadata: Mapping[str, Json] | EllipsisType
+    importance: float | EllipsisType
+    source: str | None | EllipsisType
+    said_at: datetime | EllipsisType
+    ttl: float | None | EllipsisType
+    text: str | EllipsisType
+    mime: str | EllipsisType
+    vector: Sequence[float] | Floats | EllipsisType
+    reason: str | None
+
+
+def revise(core: Core, space: int, id: str, change: Change, if_version: int | None) -> Memory:
+    """Write the changed memory as its next version; Conflict if it moved on from `if_version`.
+
+    The text is embedded between a read and the write, so that no lock is held meanwhile. Without
+    `if_version`, a version that another writer slipped in between is revised in its turn.
+    """
+    if all(getattr(change, name) is ... for name in Change.__slots__ if name != "reason"):
+        raise InvalidInput("nothing to revise: name what changes, such as content, tags or importance")
+    while True:
+        try:
+            return _attempt(core, space, id, change, if_version)
+        except _MovedOn:
+            continue
+
+
+class _MovedOn(Exception):
+    """Another writer's version came between the read and the write; raised, so that nothing at all was written."""
+
+
+def _attempt(core: Core, space: int, id: str, change: Change, if_version: int | None) -> Memory:
+    now = times.now()
+
+    def read(tx: Tx) -> tuple[Row, memories.Record]:
+        row = memories.current(tx, space, id, now=now, if_version=if_version)
+        return row, memories.record_of(tx, space, row)
+
+    def write(tx: Tx) -> Row:
+        core.ensure_generation(tx)
+        row = memories.current(tx, space, id, now=now, if_version=if_version)
+        if row[0] != old[0]:
+            raise _MovedOn
+        return memories.revise(tx, space, row, record, action="revised", now=now)
+
+    core.identity()
+    old, before = core.store.read(read, space)
+    record = _changed(core, memories.decode(old), before, change, now)
+    return memories.decode(core.store.write(write, space))
+
+
+def _changed(core: Core, memory: Memory, before: memories.Record, change: Change, now: int) -> memories.Record:
+    """The record with the changes made; embedded again only if what search sees has changed."""
+    after = _with_content(core, memory, before, change)
+    redact = core.settings.redact
+    tags = before.tags if change.tags is ... else redaction.names(checks.tags(change.tags), redact)
+    limit = core.settings.max_text_bytes
+    after = replace(
+        after,
+        tags=tags,
+        kind=before.kind if change.kind is ... else checks.kind(change.kind),
+        metadata=before.metadata
+        if change.metadata is ...
+        else redaction.metadata(checks.metadata(change.metadata, limit=limit), core.settings.redact),
+        importance=before.importance if change.importance is ... else checks.share(change.importance, "importance"),
+        source=before.source
+        if change.source is ...
+        else redaction.optional_name(checks.optional_name(change.source, "source"), redact),
+        said_at=before.said_at if change.said_at is ... else times.to_micros(change.said_at),
+        expires_at=before.expires_at if change.ttl is ... else times.until(now, change.ttl),
+        reason=redaction.optional(
+            change.reason and checks.text(change.reason, "reason", limit=10_000), core.settings.redact
+        ),
+    )
+    after = replace(after, terms=trace.terms(after.text, tags, after.source))
+    if change.vector is not ...:
+        (vector,) = trace.halves(checks.vector(change.vector, core.identity().dimension)[None, :])
+        return replace(after, vector=vector)
+    if after.text == before.text:
+        return after
+    return drafts.embedded([replace(after, vector=None)], [None], core.embedder)[0]
+
+
+def _with_content(core: Core, memory: Memory, before: memories.Record, change: Change) -> memories.Record:
+    if change.content is ... and change.text is ... and change.mime is ...:
+        return before
+    text = None if change.text is ... else change.text
+    mime = None if change.mime is ... else change.mime
+    if change.content is ...:
+        content = memory.content
+        # What the caller rendered stays rendered so; what was rendered by itself is so again.
+        text = memory.text if text is None and before.content is not None else text
+        mime = mime or memory.mime
+    else:
+        content = change.content
+        mime = memory.mime if mime is None and isinstance(content, str) and before.form == "text" else mime
+        if text is None and isinstance(content, (bytes, bytearray)):
+            raise InvalidInput("new bytes need a new text=, the words that they are found by")
+    made = drafts.body(content, text=text, mime=mime, settings=core.settings)
+    return replace(before, form=made.form, mime=made.mime, text=made.text, content=made.content)

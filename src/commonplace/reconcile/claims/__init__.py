@@ -1,0 +1,1 @@
+"""Claims: a sentence as subject, attribute and value."""

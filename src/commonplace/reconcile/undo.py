@@ -1,0 +1,112 @@
+"""Taking back what reconciliation did: two memories that it brought together stand apart again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from commonplace.errors import NotFound
+from commonplace.memories import repetition, standing
+from commonplace.memories.write import embedded
+from commonplace.store import trace
+from commonplace.store.base import Tx
+from commonplace.store.core import Core
+from commonplace.store.tables import links, memories
+from commonplace.store.tables.memories import Record
+from commonplace.values import TEXT, Link, Scope, times
+from commonplace.values.ids import new_id
+
+UNDONE = "reconciliation undone"
+_RECONCILED = ("supersedes", "repeats", "adds to", "disputes", "withdraws")
+
+
+def undo(core: Core, space: int, id: str, other: str) -> list[Link]:
+    """Undo every link that reconciliation made between two; NotFound if there is none."""
+    core.identity()  # it cannot be proven inside a transaction
+    found = core.store.read(lambda tx: _between(tx, space, id, other), space)
+    # Embedded before the transaction; a link is never changed, only removed.
+    again = [link for link in found if link.relation == "repeats" and isinstance(link.detail.get("text"), str)]
+    apart = {link.other: record for link, record in zip(again, _apart(core, again), strict=True)}
+
+    def work(tx: Tx) -> list[Link]:
+        core.ensure_generation(tx)
+        undone = _between(tx, space, id, other)
+        if not undone:
+            raise NotFound(_nothing(tx, space, id, other))
+        for link in undone:
+            links.remove(tx, space, link)
+            if link.relation == "repeats" and link.other in apart:
+                _stand_apart(tx, core, space, link, apart[link.other])
+            elif link.relation == "repeats" and not link.detail.get(repetition.HELD):
+                # A link from elsewhere may not tell what was said: nothing can stand for it.
+                repetition.take_back(tx, space, link, reason=UNDONE)
+        closed = [link.other for link in undone if link.relation in standing.CLOSING]
+        # One in quarantine hides what it closed itself, for as long as something stands in its place.
+        hidden = standing.closed_by(tx, space, list(memories.quarantined(tx, space, closed)))
+        standing.resettle(tx, space, [*closed, *hidden], reason=UNDONE)
+        return undone
+
+    return core.store.write(work, space)
+
+
+def _nothing(tx: Tx, space: int, id: str, other: str) -> str:
+    """Why there is nothing to undo."""
+    if not memories.known_ids(tx, space, [id]):
+        return f"no memory with id {id!r} in this space"
+    if not memories.known_ids(tx, space, [other]):
+        return f"no memory or message with id {other!r} has to do with {id!r}: `links` shows what has"
+    return f"nothing was reconciled between {id!r} and {other!r}: `links` shows what was"
+
+
+def _between(tx: Tx, space: int, id: str, other: str) -> list[Link]:
+    return [
+        link
+        for link in links.of(tx, space, id)
+        if {link.id, link.other} == {id, other} and link.relation in _RECONCILED
+    ]
+
+
+def _apart(core: Core, again: Sequence[Link]) -> list[Record]:
+    """A memory for each repetition, as it was said."""
+    records = [_record(link.detail, times.now()) for link in again]
+    return embedded(records, [None] * len(records), core.embedder)
+
+
+def _record(said: Mapping[str, Any], now: int) -> Record:
+    tags = tuple(said.get("tags") or ())
+    return Record(
+        id=new_id(),
+        named=False,
+        kind=said.get("kind", "note"),
+        form="text",
+        mime=TEXT,
+        text=said["text"],
+        content=None,
+        tags=tags,
+        metadata=json.dumps(said.get("metadata") or {}, ensure_ascii=False),
+        importance=said.get("importance", 0.5),
+        scope=Scope(user=said.get("user"), agent=said.get("agent"), session=said.get("session")),
+        source=said.get("source"),
+        origin=said.get("origin", "import"),
+        said_at=said.get("said_at", now),
+        created_at=now,
+        expires_at=None,
+        vector=None,
+        terms=trace.terms(said["text"], tags, said.get("source")),
+        reason=UNDONE,
+    )
+
+
+def _stand_apart(tx: Tx, core: Core, space: int, link: Link, record: Record) -> None:
+    """Make a repetition a memory of its own, and take from the other what it had from it."""
+    memories.insert(tx, space, [record], generation=core.identity().generation)
+    learned = links.find(tx, space, link.id, "learned from", link.other)
+    if learned is not None:
+        links.remove(tx, space, learned)
+        links.put(tx, space, [replace(learned, id=record.id)])
+    if link.detail.get(repetition.HELD):
+        memories.confine(tx, space, record.id, reason="what it was said in is in quarantine", now=times.now())
+    else:
+        repetition.take_back(tx, space, link, reason=UNDONE)

@@ -1,0 +1,206 @@
+"""HNSW segments for very large spaces: immutable files beside the book, and the delta since.
+
+An exact scan wins up to some hundred thousand memories. Past that, a graph over all vectors up to some
+sequence number is built in the background, written under a temporary name, synced and renamed; it is never
+changed afterwards. A search asks the graph, and scans what came later exactly. The book is the only truth:
+each of these files may be deleted at any time, and a damaged one is thrown away.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import threading
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from commonplace.errors import CommonplaceError
+from commonplace.settings import Settings
+from commonplace.store.base import Tx
+from commonplace.store.candidates import Floats, Ints
+from commonplace.store.sqlite.mirror import View
+
+try:
+    import fcntl
+except ImportError:  # Windows elects no builder: large spaces are scanned exactly there
+    fcntl = None  # type: ignore[assignment]
+
+STALE = 0.2
+"""Build anew when this share of a space is newer than its segment, or gone from it."""
+_CHUNK = 200
+_EXPANSION = 256
+"""How wide the graph is searched: more finds more of the true neighbours and takes longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A graph over a space's vectors up to a sequence number."""
+
+    epoch: int
+    seq: int
+    index: Any
+
+    def nearest(self, query: Floats, count: int) -> Ints:
+        """Sequence numbers of the closest vectors, some of which may be gone from the book."""
+        return np.asarray(self.index.search(query, count, threads=1).keys).astype(np.int64)
+
+    def is_stale(self, view: View) -> bool:
+        covered = int(view.seqs.array.searchsorted(self.seq, side="right"))
+        changed = view.seqs.count - covered + len(self.index) - int(np.count_nonzero(view.alive[:covered]))
+        return changed > STALE * view.seqs.count
+
+
+class Segments:
+    """The segments of one book: the one that the book names is opened, a new one is built by one process at a time."""
+
+    def __init__(self, book: Path, settings: Settings, write: Callable[[Callable[[Tx], bool], int], bool]) -> None:
+        self._directory = Path(f"{book}-hnsw")
+        self._rows = settings.segment_rows
+        self._write = write
+        self._available = fcntl is not None and find_spec("usearch") is not None
+        self._open: dict[int, tuple[str, Segment | None]] = {}
+        self._given_up: set[int] = set()
+        self._lock = threading.Lock()
+        self._builder: threading.Thread | None = None
+        self._stopping = threading.Event()
+
+    def find(self, tx: Tx, space: int, view: View) -> Segment | None:
+        """The segment to search a large space by; None where an exact scan is due, or while one is built."""
+        if not self._available or view.seqs.count < self._rows:
+            return None
+        name = _registered(tx, space)
+        with self._lock:
+            segment = None if name is None else self._opened_once(space, name, view)
+            if segment is None or segment.is_stale(view):
+                self._build_later(space, view)
+            return segment
+
+    def close(self) -> None:
+        """Stop building; what is half built is dropped."""
+        self._stopping.set()
+        if self._builder is not None:
+            self._builder.join()
+        atexit.unregister(self.close)
+
+    def remove(self, space: int) -> None:
+        """Delete a space's segments, since they hold vectors of what was forgotten; a new one is built when due."""
+        with self._lock:
+            self._open.pop(space, None)
+            for path in [*self._directory.glob(f"{space}-*.hnsw"), *self._directory.glob(f"{space}.*.building")]:
+                path.unlink(missing_ok=True)
+
+    def _opened_once(self, space: int, name: str, view: View) -> Segment | None:
+        """Open the named file unless it is open, or was found damaged, already."""
+        known, segment = self._open.get(space, ("", None))
+        if known != name:
+            epoch, seq = map(int, name.split("-")[1:3])
+            segment = _opened(self._directory / name, epoch, seq)
+            self._open[space] = name, segment
+        return segment if segment and segment.epoch == view.epoch and segment.seq <= view.seq else None
+
+    def _build_later(self, space: int, view: View) -> None:
+        if space in self._given_up or (self._builder is not None and self._builder.is_alive()):
+            return
+        self._builder = threading.Thread(target=self._build, args=(space, view), name="commonplace-hnsw", daemon=True)
+        self._builder.start()
+        # Python must not end while the thread is inside the graph's C++ code.
+        atexit.register(self.close)
+
+    def _build(self, space: int, view: View) -> None:
+        try:
+            self._directory.mkdir(exist_ok=True)
+            with open(self._directory / "lock", "w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                self._build_and_register(space, view)
+        except BlockingIOError:  # another process is building
+            return
+        except (OSError, RuntimeError, MemoryError, CommonplaceError):
+            # No room for a graph, or the book was closed: search stays exact, and is not tried again here.
+            self._given_up.add(space)
+
+    def _build_and_register(self, space: int, view: View) -> None:
+        graph = _graph(view, self._stopping)
+        if graph is None:
+            return
+        path = _save(self._directory, space, view, graph)
+        if not self._write(lambda tx: _register(tx, space, path.name, view), space):
+            path.unlink(missing_ok=True)
+            return
+        for older in self._directory.glob(f"{space}-*.hnsw"):
+            if older.name != path.name:
+                # Processes that have it mapped keep it until they let go.
+                older.unlink(missing_ok=True)
+
+
+def _registered(tx: Tx, space: int) -> str | None:
+    """The file that the book itself says is its graph: a file beside a restored or another book is not."""
+    rows = tx.run("SELECT value FROM book WHERE name = :name", {"name": f"segment {space}"})
+    return str(rows[0][0]) if rows else None
+
+
+def _register(tx: Tx, space: int, name: str, view: View) -> bool:
+    """Name a new graph in the book, unless something in it was forgotten while it was built."""
+    wanted = json.dumps(view.seqs.array[view.alive].tolist())
+    ((standing,),) = tx.run(
+        "SELECT count(*) FROM json_each(:wanted) w CROSS JOIN trace t ON t.seq = w.value AND t.space = :space",
+        {"wanted": wanted, "space": space},
+    )
+    if standing != int(np.count_nonzero(view.alive)):
+        return False
+    tx.run(
+        "INSERT INTO book (name, value) VALUES (:key, :name) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        {"key": f"segment {space}", "name": name},
+    )
+    return True
+
+
+def _opened(path: Path, epoch: int, seq: int) -> Segment | None:
+    """A segment whose bytes are the ones that were written; None if they are not."""
+    from usearch.index import Index
+
+    try:
+        if path.stem.split("-")[3] != _checksum(path):
+            return None
+        index = Index.restore(str(path), view=True, expansion_search=_EXPANSION)
+    except (OSError, RuntimeError, ValueError):
+        return None
+    return None if index is None else Segment(epoch, seq, index)
+
+
+def _save(directory: Path, space: int, view: View, graph: Any) -> Path:
+    """Write a graph under a name that tells what it covers and proves its bytes."""
+    temporary = directory / f"{space}.{os.getpid()}.building"
+    graph.save(str(temporary))
+    with open(temporary, "rb") as file:
+        os.fsync(file.fileno())
+    return temporary.rename(directory / f"{space}-{view.epoch}-{view.seq}-{_checksum(temporary)}.hnsw")
+
+
+def _graph(view: View, stopping: threading.Event) -> Any:
+    """A graph over what stands in the view; None if it was told to stop."""
+    from usearch.index import Index
+
+    halves = view.vectors.halves
+    index = Index(ndim=halves.buffer.shape[1], metric="ip", dtype="i8", connectivity=16, expansion_add=128)
+    alive = np.flatnonzero(view.alive)
+    for start in range(0, len(alive), _CHUNK):
+        if stopping.is_set():
+            return None
+        some = alive[start : start + _CHUNK]
+        index.add(view.seqs.array[some].astype(np.uint64), view.vectors.rows(some), threads=1)
+    return index
+
+
+def _checksum(path: Path) -> str:
+    total = 0
+    with open(path, "rb") as file:
+        while block := file.read(1 << 20):
+            total = zlib.crc32(block, total)
+    return f"{total:08x}"

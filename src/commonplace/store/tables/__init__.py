@@ -1,0 +1,1 @@
+"""Every SQL statement on each table, shared by both engines."""

@@ -1,9 +1,0 @@
-"""What a program does, as linked HTML pages: one for each call, in a tree. Needs nothing but commonplace."""
-
-from __future__ import annotations
-
-from commonplace.tasks.pages.levels import PageLoggerConfig
-from commonplace.tasks.pages.logger import PageLogger
-from commonplace.tasks.pages.page import Page
-
-__all__ = ["Page", "PageLogger", "PageLoggerConfig"]

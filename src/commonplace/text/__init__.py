@@ -1,0 +1,1 @@
+"""Text: terms, words, speakers, tokens, dates and patches. No I/O."""

@@ -1,0 +1,92 @@
+"""Find the dates in a text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import lru_cache
+
+from commonplace.text.dates import counted, named
+from commonplace.text.dates.spans import Span
+from commonplace.text.dates.tense import Tense
+from commonplace.text.dates.words import DIGIT, Phrase
+
+# No part of a word, an amount, a tag, a time of day or a longer number.
+_WORD = re.compile(r"\w+")
+_SPACE = r"[\s\xa0]{1,4}"
+_ALONE = r"(?<![\w$€£#])(?<!\d[.,:/-])"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dated:
+    """A phrase that names a time, and the days that it means."""
+
+    start: int
+    end: int
+    phrase: str
+    """What stands in the text from `start` to `end`."""
+    first: date
+    last: date
+    relative: bool
+    """Whether it is counted from the day it was said on, as "last Friday" is and "in May" is not."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    pattern: re.Pattern[str]
+    meaning: Callable[[Phrase], Span | None]
+    relative: bool
+
+
+def dates_in(text: str, said_at: date, *, leaning: Tense | None = None) -> tuple[Dated, ...]:
+    """Find every phrase that names a time, in the order of the text, with the days that it meant when it was said.
+
+    `said_at` is a date, or a moment of which the day counts that its own time zone has.
+
+    What could lie on both sides ("on Friday", "in May") is read by the verbs around it, otherwise by `leaning`, "past"
+    or "future"; without either, a weekday is the next one and everything else the nearest. It reads English. What is
+    not surely a date is none: "it may", "march on", "a second", "every Friday".
+    """
+    said = said_at.date() if isinstance(said_at, datetime) else said_at
+    return tuple(_found(text, said, leaning))
+
+
+def _found(text: str, said: date, leaning: Tense | None) -> Iterator[Dated]:
+    rules, end = _rules(), 0
+    for word in _WORD.finditer(text):
+        if word.start() < end:
+            continue
+        beginning = DIGIT if word[0][0].isdigit() else word[0].lower()
+        for rule in rules.get(beginning, ()):
+            if (found := rule.pattern.match(text, word.start())) and (span := _meaning(rule, found, said, leaning)):
+                end = found.end()
+                yield Dated(
+                    start=found.start(), end=end, phrase=found[0], first=span[0], last=span[1], relative=rule.relative
+                )
+                break
+
+
+def _meaning(rule: _Rule, found: re.Match[str], said: date, leaning: Tense | None) -> Span | None:
+    """Give the days a phrase means; none if no calendar has them."""
+    try:
+        return rule.meaning(Phrase(found, said, leaning))
+    except (ValueError, OverflowError):
+        return None
+
+
+@lru_cache(maxsize=1)
+def _rules() -> dict[str, list[_Rule]]:
+    """All rules by the words that their phrases begin with; made when they are first needed."""
+    rules: dict[str, list[_Rule]] = {}
+    for relative, some in ((False, named.RULES), (True, counted.RULES)):
+        for beginnings, pattern, meaning in some:
+            rule = _Rule(_compiled(pattern), meaning, relative)
+            for word in re.findall(r"\w+", beginnings):
+                rules.setdefault(word, []).append(rule)
+    return rules
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(f"{_ALONE}(?:{pattern.replace(' ', _SPACE)})", re.IGNORECASE | re.ASCII)

@@ -1,0 +1,1 @@
+"""Whole books and spaces: copied, exported, imported, re-embedded."""

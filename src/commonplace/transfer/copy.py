@@ -1,0 +1,470 @@
+"""Copying a book from one store to another, of whatever engine: in pages, from where it stopped, verified.
+
+Nothing is embedded: vectors, and the identity of the embedder that made them, are copied as they are. What
+arrived is known from the target itself, so that a copy that was killed goes on wherever it is run again.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from os import PathLike, fspath
+from pathlib import Path
+
+import numpy as np
+
+from commonplace.errors import Conflict, EmbedderMismatch, InvalidInput, NotFound, StoreCorrupt
+from commonplace.location import exists, open_store, shown
+from commonplace.settings import Settings
+from commonplace.store import identity
+from commonplace.store.base import Row, Store, Tx
+from commonplace.store.identity import Identity
+from commonplace.store.tables import memories, spaces, whole
+from commonplace.store.tables.whole import FEEDBACK, MEMORIES, Record, Shelf
+from commonplace.transfer import adoption
+
+Place = Store | str | PathLike[str]
+Progress = Callable[[int, int], None]
+
+_SHELVES: tuple[Shelf, ...] = (MEMORIES, FEEDBACK, whole.LINKS, whole.ENTRIES, whole.FILES, whole.MESSAGES)
+_SHOWN = 5
+_LOW = 2**64 - 1
+_ANY = 0
+"""Stands for the fingerprint of a record that is further on in the target."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One kind of record in one space: what was read in the source, and what stands in the target for it."""
+
+    space: str
+    part: str
+    records: int
+    """How many the source held when it was read; a memory with all its versions is one."""
+    checksum: str
+    """Over the records that the source held and the target must hold: blake2b, in no particular order."""
+    copied: int
+    """How many were new or changed, and were written."""
+    kept: int
+    """How many are further on in the target and were left alone there."""
+    removed: int
+    extra: int
+    """How many stand only in the target."""
+    missing: int
+    differing: int
+    examples: tuple[str, ...]
+    """Keys of some that differ."""
+    found: str
+    """The checksum of the same records in the target."""
+
+    @property
+    def ok(self) -> bool:
+        return self.found == self.checksum and not self.missing and not self.differing
+
+    @property
+    def problem(self) -> str:
+        """What is wrong, in words."""
+        named = ", ".join(self.examples) + (", …" if self.differing > len(self.examples) else "")
+        return (
+            f"space {self.space!r}, {self.part}: of {self.records:,} in the source, {self.missing:,} are missing in"
+            f" the target and {self.differing:,} differ" + (f" ({named})" if named else "")
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copied:
+    """What a copy did and how it was verified, part by part."""
+
+    parts: tuple[Part, ...]
+
+    @property
+    def ok(self) -> bool:
+        return not self.problems
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        return tuple(part.problem for part in self.parts if not part.ok)
+
+
+def copy(
+    source: Place,
+    target: Place,
+    *,
+    names: Sequence[str] | None = None,
+    mirror: bool = False,
+    progress: Progress | None = None,
+    settings: Settings | None = None,
+) -> Copied:
+    """Copy every space, or those named, and read back what arrived; run again, it goes on where it stopped.
+
+    Both ends may be in use. Each memory is copied whole, as it was when it was read; what the source gets
+    later, the next run fetches. What only the target has stays there, unless `mirror` removes it and puts
+    what differs in the source's state; spaces that the source does not have are left alone in any case.
+
+    `progress` is called with how many steps are done and how many there are. Conflict if the target holds
+    something else under the same id or key; EmbedderMismatch if its vectors come from another embedder.
+    """
+    with _existing(source, "the source", settings) as old, _opened(target, "the target", settings) as new:
+        if old.store is new.store or _same_place(source, target):
+            raise InvalidInput(f"{old.name} cannot be copied onto itself: name another target")
+        return _Copy(old, new, names, progress=progress or _silent, mirror=mirror, writing=True).run()
+
+
+def compare(
+    source: Place,
+    target: Place,
+    *,
+    names: Sequence[str] | None = None,
+    progress: Progress | None = None,
+    settings: Settings | None = None,
+) -> Copied:
+    """Read both ends and say how they differ; nothing is written."""
+    with _existing(source, "the source", settings) as old, _existing(target, "the target", settings) as new:
+        return _Copy(old, new, names, progress=progress or _silent, mirror=False, writing=False).run()
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """A store and what people call it."""
+
+    store: Store
+    name: str
+
+
+@contextmanager
+def _opened(place: Place, role: str, settings: Settings | None) -> Iterator[_End]:
+    """The store at a place, closed afterwards unless it came open."""
+    if not isinstance(place, (str, PathLike)):
+        yield _End(place, role)
+        return
+    store = open_store(place, settings or Settings())
+    try:
+        yield _End(store, shown(place))
+    finally:
+        store.close()
+
+
+def _existing(place: Place, role: str, settings: Settings | None) -> AbstractContextManager[_End]:
+    """As `_opened`, but no book is made where there is none."""
+    if isinstance(place, (str, PathLike)) and not exists(place):
+        raise NotFound(f"there is no book at {shown(place)}")
+    return _opened(place, role, settings)
+
+
+def _same_place(source: Place, target: Place) -> bool:
+    if not isinstance(source, (str, PathLike)) or not isinstance(target, (str, PathLike)):
+        return False
+    here, there = fspath(source), fspath(target)
+    if "://" in here or "://" in there:
+        return here == there
+    return Path(here).resolve() == Path(there).resolve()
+
+
+class _Ledger:
+    """Which records there are, by key and fingerprint, in 16 bytes each."""
+
+    def __init__(self) -> None:
+        self._keys = array("Q")
+        self._prints = array("Q")
+        self._sorted: tuple[np.ndarray[tuple[int], np.dtype[np.uint64]], ...] | None = None
+
+    def add(self, key: Row, fingerprint: int) -> None:
+        self._keys.append(hash(key) & _LOW)
+        self._prints.append(fingerprint & _LOW)
+        self._sorted = None
+
+    def find(self, records: Sequence[Record]) -> list[int | None]:
+        """The low half of each record's fingerprint as it was added; None for one that was not."""
+        if self._sorted is None:
+            keys = np.array(self._keys, np.uint64)
+            order = np.argsort(keys)
+            self._sorted = keys[order], np.array(self._prints, np.uint64)[order]
+        keys, prints = self._sorted
+        wanted = np.fromiter((hash(record.key) & _LOW for record in records), np.uint64, len(records))
+        places = np.searchsorted(keys, wanted)
+        return [
+            int(prints[place]) if place < len(keys) and keys[place] == key else None
+            for place, key in zip(places, wanted, strict=True)
+        ]
+
+
+@dataclass(slots=True)
+class _Tally:
+    """The account of one part while it is copied."""
+
+    before: _Ledger = field(default_factory=_Ledger)
+    expected: _Ledger = field(default_factory=_Ledger)
+    records: int = 0
+    checksum: int = 0
+    copied: int = 0
+    kept: int = 0
+    removed: int = 0
+    extra: int = 0
+    matched: int = 0
+    found: int = 0
+    differing: int = 0
+    examples: list[str] = field(default_factory=list)
+
+    def sort(self, records: Sequence[Record]) -> tuple[list[Record], list[Record]]:
+        """Those that the target had not, and those that it had otherwise."""
+        known = self.before.find(records)
+        new = [record for record, was in zip(records, known, strict=True) if was is None]
+        changed = [
+            record
+            for record, was in zip(records, known, strict=True)
+            if was is not None and was != record.fingerprint & _LOW
+        ]
+        return new, changed
+
+    def expect(self, records: Sequence[Record], kept: Iterable[Record]) -> None:
+        """Note what was read in the source: all of it must be found in the target, but for what is ahead there."""
+        left = {record.key for record in kept}
+        for record in records:
+            self.expected.add(record.key, _ANY if record.key in left else record.fingerprint)
+            self.checksum += 0 if record.key in left else record.fingerprint
+        self.records += len(records)
+        self.kept += len(left)
+
+    def verify(self, records: Sequence[Record]) -> list[Record]:
+        """Compare what the target holds with what was read; returns what stands only there."""
+        extra = []
+        for record, expected in zip(records, self.expected.find(records), strict=True):
+            if expected is None:
+                extra.append(record)
+            elif expected == record.fingerprint & _LOW:
+                self.matched += 1
+                self.found += record.fingerprint
+            elif expected != _ANY:
+                self.differing += 1
+                self.examples += [whole.describe(record.key)] if len(self.examples) < _SHOWN else []
+        return extra
+
+    def part(self, space: str, name: str) -> Part:
+        return Part(
+            space=space,
+            part=name,
+            records=self.records,
+            checksum=_hex(self.checksum),
+            copied=self.copied,
+            kept=self.kept,
+            removed=self.removed,
+            extra=self.extra,
+            missing=max(self.records - self.kept - self.matched - self.differing, 0),
+            differing=self.differing,
+            examples=tuple(self.examples),
+            found=_hex(self.found),
+        )
+
+
+class _Copy:
+    """One run from one store to another."""
+
+    def __init__(
+        self,
+        source: _End,
+        target: _End,
+        names: Sequence[str] | None,
+        *,
+        progress: Progress,
+        mirror: bool,
+        writing: bool,
+    ) -> None:
+        self._source = source
+        self._target = target
+        self._names = _chosen(source, names)
+        self._progress = progress
+        self._mirror = mirror
+        self._writing = writing
+        self._done = 0
+        self._total = 0
+        self._generations = (0, 0)
+
+    def run(self) -> Copied:
+        self._generations = _bind(self._source, self._target, writing=self._writing)
+        # A step for each record that is read: in the source, and in the target before and after.
+        there, before = self._count(self._source), self._count(self._target)
+        self._total = there + before + (max(there, before) if self._writing else before)
+        self._step(0)
+        return Copied(parts=tuple(part for name in self._names for part in self._space(name)))
+
+    def _count(self, end: _End) -> int:
+        def work(tx: Tx) -> int:
+            numbers = [spaces.find(tx, name) or 0 for name in self._names]
+            return sum(shelf.count(tx, number) for shelf in _SHELVES for number in numbers)
+
+        return end.store.read(work, None)
+
+    def _space(self, name: str) -> list[Part]:
+        source = self._source.store.read(lambda tx: spaces.find(tx, name), None) or 0
+        target = self._place(name)
+        tallies = {shelf.name: _Tally() for shelf in _SHELVES}
+        for shelf in _SHELVES if self._writing else ():
+            for page in self._pages(self._target, shelf, target):
+                for record in page:
+                    tallies[shelf.name].before.add(record.key, record.fingerprint)
+        try:
+            self._carry_memories(source, target, tallies)
+            for shelf in _SHELVES[2:]:
+                for page in self._pages(self._source, shelf, source):
+                    self._put(target, [(shelf, tallies[shelf.name], page)])
+        except Conflict as error:
+            raise Conflict(
+                f"{self._target.name}, space {name!r}: {error}; copy into a new book, or mirror the source"
+                " (--mirror), which also removes what only the target has",
+                current=error.current,
+            ) from error
+        if self._writing:
+            self._carry_jobs(source, target)
+        for shelf in _SHELVES:
+            self._verify(target, shelf, tallies[shelf.name])
+        if self._mirror:
+            self._target.store.scrub(target)
+        return [tallies[shelf.name].part(name, shelf.name) for shelf in _SHELVES]
+
+    def _place(self, name: str) -> int:
+        """The space's number in the target; 0, which no space has, where nothing may be written."""
+        if self._writing:
+            return self._target.store.write(lambda tx: spaces.number(tx, name), spaces.NEW)
+        return self._target.store.read(lambda tx: spaces.find(tx, name), None) or 0
+
+    def _carry_memories(self, source: int, target: int, tallies: dict[str, _Tally]) -> None:
+        """Copy memories with their feedback, both from one snapshot: feedback never comes without its memory."""
+        after = MEMORIES.start
+        while True:
+            page, beside = self._source.store.read(partial(self._memories, space=source, after=after), source)
+            if not page:
+                return
+            self._put(
+                target,
+                [(MEMORIES, tallies[MEMORIES.name], page), (FEEDBACK, tallies[FEEDBACK.name], beside)],
+            )
+            self._step(len(page) + len(beside))
+            after = page[-1].key
+
+    def _carry_jobs(self, source: int, target: int) -> None:
+        """Have the target learn what the source has not learned yet; jobs are an engine's own and made anew."""
+        theirs = self._source.store.read(partial(adoption.waiting, space=source), source)
+        payloads = [dict(job.payload) for job in theirs]
+        settle = partial(adoption.settle, space=target, theirs=payloads, mirror=self._mirror)
+        ours = self._target.store.read(partial(adoption.waiting, space=target), target)
+        if theirs or ours:
+            self._target.store.write(settle, target)
+
+    def _memories(self, tx: Tx, space: int, after: Row) -> tuple[list[Record], list[Record]]:
+        _ensure_generation(tx, self._generations[0], self._source)
+        page = MEMORIES.page(tx, space, after)
+        for record in page:
+            if not record.vectors:
+                raise StoreCorrupt(
+                    f"memory {record.key[0]!r} in {self._source.name} has lost its vector: run `commonplace check`,"
+                    " restore a backup"
+                )
+        return page, FEEDBACK.of(tx, space, [record.key for record in page])
+
+    def _pages(self, end: _End, shelf: Shelf, space: int) -> Iterator[list[Record]]:
+        after = shelf.start
+        while page := end.store.read(partial(shelf.page, space=space, after=after), space):
+            yield page
+            self._step(len(page))
+            after = page[-1].key
+
+    def _put(self, space: int, batches: Sequence[tuple[Shelf, _Tally, list[Record]]]) -> None:
+        """Write what the target lacks of these records, in one transaction."""
+        wanted = []
+        for shelf, tally, records in batches:
+            new, changed = tally.sort(records) if self._writing else ([], [])
+            wanted.append((shelf, shelf.ready(new), shelf.ready(changed)))
+
+        def work(tx: Tx) -> list[list[Record]]:
+            if self._generations[1]:  # without it there is no memory to copy, and the target is free to choose
+                _ensure_generation(tx, self._generations[1], self._target)
+            return [shelf.put(tx, space, new, changed, overwrite=self._mirror) for shelf, new, changed in wanted]
+
+        needed = any(new or changed for _, new, changed in wanted)
+        kept: list[list[Record]] = self._target.store.write(work, space) if needed else [[] for _ in batches]
+        for (_, tally, records), (_, new, changed), left in zip(batches, wanted, kept, strict=True):
+            tally.expect(records, left)
+            tally.copied += len(new) + len(changed) - len(left)
+
+    def _verify(self, space: int, shelf: Shelf, tally: _Tally) -> None:
+        """Read the target back; what stands only there is removed from a mirror."""
+        for page in self._pages(self._target, shelf, space):
+            extra = tally.verify(page)
+            if extra and self._mirror:
+                keys = [record.key for record in extra]
+                self._target.store.write(partial(shelf.remove, space=space, keys=keys), space)
+                tally.removed += len(extra)
+            else:
+                tally.extra += len(extra)
+
+    def _step(self, count: int) -> None:
+        self._done += count
+        self._progress(self._done, self._total)
+
+
+def _chosen(source: _End, names: Sequence[str] | None) -> list[str]:
+    """The spaces to copy, all that users made if none is named."""
+    known = source.store.read(spaces.names, None)
+    for name in names or ():
+        if name not in known:
+            raise NotFound(f"{source.name} has no space {name!r}; it has: {', '.join(known) or 'none'}")
+    return known if names is None else list(dict.fromkeys(names))
+
+
+def _bind(source: _End, target: _End, *, writing: bool) -> tuple[int, int]:
+    """See to it that both ends' vectors come from one embedder; returns the generation of each.
+
+    A target without vectors takes over the source's identity and planted memory; any other keeps its own
+    generation, which only says how often it was itself embedded anew.
+    """
+    theirs = source.store.read(identity.known, None)
+    ours = target.store.read(identity.known, None)
+    if theirs is not None and ours is None and writing:
+        ours = _adopt(source, target, theirs)
+    if theirs is not None and ours is not None:
+        _ensure_alike(source, target, theirs, ours)
+    return (theirs.generation if theirs else 0), (ours.generation if ours else 0)
+
+
+def _adopt(source: _End, target: _End, theirs: Identity) -> Identity:
+    def planted(tx: Tx) -> list[Record]:
+        return MEMORIES.page(tx, spaces.find(tx, spaces.PLANTED) or 0, MEMORIES.start)
+
+    def work(tx: Tx) -> Identity:
+        already = identity.known(tx)
+        if already is not None:  # another process was first
+            return already
+        identity.adopt(tx, theirs)
+        MEMORIES.put(tx, spaces.number(tx, spaces.PLANTED), records, [], overwrite=True)
+        return theirs
+
+    records = MEMORIES.ready(source.store.read(planted, None))
+    if not records:
+        raise StoreCorrupt(f"{source.name} has lost its planted memory: run `commonplace check`, restore a backup")
+    return target.store.write(work, None)
+
+
+def _ensure_alike(source: _End, target: _End, theirs: Identity, ours: Identity) -> None:
+    if (theirs.name, theirs.version, theirs.dimension) != (ours.name, ours.version, ours.dimension):
+        raise EmbedderMismatch(
+            f"{source.name} was written with embedder {theirs.name} {theirs.version} ({theirs.dimension} numbers),"
+            f" {target.name} with {ours.name} {ours.version} ({ours.dimension}): copy into a new book, or re-embed"
+            " one of the two first with `commonplace reindex`, or use `export` and `import`, which embed anew"
+        )
+
+
+def _ensure_generation(tx: Tx, expected: int, end: _End) -> None:
+    """Refuse to mix vectors of two embedders."""
+    if memories.current_generation(tx) != expected:
+        raise EmbedderMismatch(f"{end.name} was embedded anew while it was copied: run the copy again")
+
+
+def _hex(checksum: int) -> str:
+    return f"{checksum % 2**128:032x}"
+
+
+def _silent(done: int, total: int) -> None:
+    """No progress wanted."""
