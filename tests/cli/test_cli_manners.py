@@ -325,7 +325,8 @@ def test_the_command_line_itself_imports_nothing_heavy(tmp_path: Path) -> None:
     code = (
         "import sys, types, importlib.util as u\n"
         "spec = u.find_spec('commonplace')\n"
-        "package = types.ModuleType('commonplace'); package.__version__ = ''; package.__path__ = list(spec.submodule_search_locations)\n"
+        "package = types.ModuleType('commonplace'); package.__version__ = ''\n"
+        "package.__path__ = list(spec.submodule_search_locations)\n"
         "sys.modules['commonplace'] = package\n"
         "from commonplace.cli import main\n"
         "assert main(['--help']) == 0\n"
