@@ -12,8 +12,9 @@ from commonplace.memories import write
 from commonplace.reconcile import plan
 from commonplace.reconcile.plan import Arrival, Settled
 from commonplace.reconcile.statements import Finding, Utterance
-from commonplace.store.base import Row, Tx
+from commonplace.store.base import Tx
 from commonplace.store.core import Core
+from commonplace.store.row import MemoryRow
 from commonplace.store.tables import jobs, links, memories, messages
 from commonplace.store.tables.memories import Record
 from commonplace.text import terms
@@ -151,7 +152,7 @@ def _came_of(tx: Tx, space: int, ids: Sequence[str]) -> list[Settled]:
     """What messages led to: new memories, and known ones that they said again."""
     led = [link.id for relation in _LED_TO for link in links.to(tx, space, ids, relation)]
     rows = memories.currents(tx, space, list(dict.fromkeys(led)))
-    return [Settled(row=row, links=_telling(tx, space, memories.id_of(row), ids)) for row in rows]
+    return [Settled(row=row, links=_telling(tx, space, row.id, ids)) for row in rows]
 
 
 def _telling(tx: Tx, space: int, id: str, ids: Sequence[str]) -> tuple[Link, ...]:
@@ -237,7 +238,7 @@ def _said(tx: Tx, space: int, payload: Mapping[str, Any]) -> _Said:
     """The messages of a job that are still there, and their context."""
     start = max(payload["first"] - 1 - _CONTEXT, 0)
     earlier = messages.after(tx, space, payload["session"], start, payload["first"] - 1 - start)
-    rows = {memories.id_of(row): row for row in memories.standing(tx, space, payload["ids"], now=times.now())}
+    rows = {row.id: row for row in memories.standing(tx, space, payload["ids"], now=times.now())}
     return _Said(
         before=[
             Utterance(text=each.content, speaker=each.name, role=each.role, said_at=each.said_at, context=True)
@@ -248,7 +249,7 @@ def _said(tx: Tx, space: int, payload: Mapping[str, Any]) -> _Said:
     )
 
 
-def _message(row: Row) -> _Message:
+def _message(row: MemoryRow) -> _Message:
     memory = memories.decode(row)
     role = str(memory.metadata.get("role", "user"))
     # A role that stands for a name is no name: nobody is called "user".
@@ -325,7 +326,7 @@ def _learned_from(found: _Found, record: Record) -> Link:
 def _still_said(tx: Tx, space: int, planned: plan.Plan) -> plan.Plan:
     """A plan without what was learned from messages that were forgotten or put in quarantine meanwhile."""
     parents = [arrival.links[0].other for arrival in planned.arrivals]
-    there = {memories.id_of(row) for row in memories.standing(tx, space, parents, now=times.now())}
+    there = {row.id for row in memories.standing(tx, space, parents, now=times.now())}
     kept = [at for at, parent in enumerate(parents) if parent in there]
     return replace(
         planned,
@@ -345,15 +346,15 @@ def _just_said(asked: _Found, settled: Sequence[Settled], scope: Scope) -> list[
     return _theirs(asked, [each.row for each in settled if each.row is not None], scope)
 
 
-def _theirs(asked: _Found, rows: Sequence[Row], scope: Scope) -> list[str]:
+def _theirs(asked: _Found, rows: Sequence[MemoryRow], scope: Scope) -> list[str]:
     """Those of the same scope that the speaker said, if their own words are mostly the subject's."""
     subject = set(terms.query_terms(asked.finding.text))
     return [
-        memories.id_of(row)
+        row.id
         for row in rows
-        if memories.source_of(row) == _speaker(asked)
-        and replace(memories.scope_of(row), session=None) == scope
-        and 2 * len(subject & set(terms.query_terms(memories.text_of(row)))) > len(subject)
+        if row.source == _speaker(asked)
+        and replace(row.scope, session=None) == scope
+        and 2 * len(subject & set(terms.query_terms(row.text))) > len(subject)
     ]
 
 

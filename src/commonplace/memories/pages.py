@@ -7,8 +7,9 @@ import binascii
 import json
 
 from commonplace.errors import InvalidInput
-from commonplace.store.base import Row, Tx
+from commonplace.store.base import Tx
 from commonplace.store.identity import Identity
+from commonplace.store.row import MemoryRow
 from commonplace.store.tables import entries, files, jobs, memories, messages
 from commonplace.store.where import Selection, compile_where
 from commonplace.values import Page, Stats, checks, times
@@ -21,12 +22,12 @@ def newest_first(order: str) -> bool:
     return order == "newest"
 
 
-def page(rows: list[Row], limit: int, order: str) -> Page:
+def page(rows: list[MemoryRow], limit: int, order: str) -> Page:
     """The first `limit` rows, with a cursor if there is a further one."""
     found = tuple(memories.decode(row) for row in rows[:limit])
     if len(rows) <= limit:
         return Page(memories=found, cursor=None)
-    place = [order, memories.said_at(rows[limit - 1]), found[-1].id]
+    place = [order, rows[limit - 1].said_at, found[-1].id]
     return Page(memories=found, cursor=base64.urlsafe_b64encode(json.dumps(place).encode()).decode())
 
 

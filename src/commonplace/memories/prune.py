@@ -8,8 +8,9 @@ from typing import Any, TypeAlias
 
 from commonplace.errors import InvalidInput
 from commonplace.memories import strength as weigh
-from commonplace.store.base import Row, Tx
+from commonplace.store.base import Tx
 from commonplace.store.core import Core
+from commonplace.store.row import LifeRow
 from commonplace.store.tables import jobs, memories, requests
 from commonplace.store.where import Selection, compile_where
 from commonplace.values import Forgotten, Job, Json, Kind, times
@@ -80,27 +81,26 @@ def run(core: Core, space: int, job: Job, token: str) -> list[Any] | None:
 def _chosen(tx: Tx, space: int, policy: Policy, half_lives: HalfLives, now: int) -> list[str]:
     where = compile_where(tx.dialect, space, Selection(kinds=policy.kinds, tags=policy.tags, superseded=True), now=now)
     found = [(_vigour(row, half_lives, now), row) for row in memories.lives(tx, where)]
-    going = {row[0] for vigour, row in found if _is_due(vigour, row, policy, now)}
+    going = {row.id for vigour, row in found if _is_due(vigour, row, policy, now)}
     if policy.keep is not None:
-        staying = sorted(
-            ((row[9], vigour, row[2], row[0]) for vigour, row in found if row[0] not in going), reverse=True
-        )
-        going |= {row[-1] for row in staying[policy.keep :]}
+        staying = [(row.stands, vigour, row.said_at, row.id) for vigour, row in found if row.id not in going]
+        going |= {id for *_, id in sorted(staying, reverse=True)[policy.keep :]}
     return sorted(going)
 
 
-def _is_due(vigour: float, row: Row, policy: Policy, now: int) -> bool:
+def _is_due(vigour: float, row: LifeRow, policy: Policy, now: int) -> bool:
     if policy.older_than is not None and (now - _last(row)) / 1e6 > policy.older_than:
         return True
     return policy.weaker_than is not None and vigour < policy.weaker_than
 
 
-def _vigour(row: Row, half_lives: HalfLives, now: int) -> float:
-    _, kind, _, importance, used, ignored, wrong, confirmed, *_ = row
-    strength = weigh.strength(importance, used=used, ignored=ignored, wrong=wrong, confirmed=confirmed)
-    return weigh.freshness((now - _last(row)) / 1e6, half_lives[kind]) * strength
+def _vigour(row: LifeRow, half_lives: HalfLives, now: int) -> float:
+    strength = weigh.strength(
+        row.importance, used=row.used, ignored=row.ignored, wrong=row.wrong, confirmed=row.confirmed
+    )
+    return weigh.freshness((now - _last(row)) / 1e6, half_lives[row.kind]) * strength
 
 
-def _last(row: Row) -> int:
+def _last(row: LifeRow) -> int:
     """When a memory was said, or last of use."""
-    return int(max(row[2], row[8]))
+    return max(row.said_at, row.last_use)

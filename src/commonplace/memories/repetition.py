@@ -63,13 +63,13 @@ def _version(link: Link) -> int:
 
 def _text(tx: Tx, space: int, id: str, version: int) -> str | None:
     rows = memories.versions(tx, space, id, [version])
-    return memories.text_of(rows[0]) if rows else None
+    return rows[0].text if rows else None
 
 
 def _reword(tx: Tx, space: int, id: str, *, was: str | None, version: int, reason: str) -> None:
     """Give a memory the words of another version of it, unless it has others by now."""
     rows, found = memories.currents(tx, space, [id]), memories.versions(tx, space, id, [version])
-    if not rows or not found or memories.text_of(rows[0]) != was:
+    if not rows or not found or rows[0].text != was:
         return
     old, now = memories.record_of(tx, space, found[0]), memories.record_of(tx, space, rows[0])
     restored = replace(

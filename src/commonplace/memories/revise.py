@@ -11,9 +11,10 @@ from commonplace.errors import InvalidInput
 from commonplace.guard import redaction
 from commonplace.memories import write as drafts
 from commonplace.store import trace
-from commonplace.store.base import Row, Tx
+from commonplace.store.base import Tx
 from commonplace.store.candidates import Floats
 from commonplace.store.core import Core
+from commonplace.store.row import MemoryRow
 from commonplace.store.tables import memories
 from commonplace.values import Content, Json, Kind, Memory, checks, times
 
@@ -58,11 +59,11 @@ class _MovedOn(Exception):
 def _attempt(core: Core, space: int, id: str, change: Change, if_version: int | None) -> Memory:
     now = times.now()
 
-    def read(tx: Tx) -> tuple[Row, memories.Record]:
+    def read(tx: Tx) -> tuple[MemoryRow, memories.Record]:
         row = memories.current(tx, space, id, now=now, if_version=if_version)
         return row, memories.record_of(tx, space, row)
 
-    def write(tx: Tx) -> Row:
+    def write(tx: Tx) -> MemoryRow:
         core.ensure_generation(tx)
         row = memories.current(tx, space, id, now=now, if_version=if_version)
         if row[0] != old[0]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from commonplace.store.base import Row, Tx
+from commonplace.store.base import Tx
+from commonplace.store.row import MemoryRow
 from commonplace.store.tables import links, memories
 from commonplace.values import Link, times
 
@@ -33,7 +34,7 @@ def closed_by(tx: Tx, space: int, ids: Sequence[str]) -> list[str]:
     return list(found)
 
 
-def _settle(tx: Tx, space: int, row: Row, reason: str) -> None:
+def _settle(tx: Tx, space: int, row: MemoryRow, reason: str) -> None:
     memory = memories.decode(row)
     by = _closers(tx, space, memory.id)
     if not by:
@@ -52,13 +53,13 @@ def _pointer(link: Link, id: str) -> str:
     return link.id if link.relation == "supersedes" else id
 
 
-def _close(tx: Tx, space: int, row: Row, by: Link) -> None:
+def _close(tx: Tx, space: int, row: MemoryRow, by: Link) -> None:
     now, record = times.now(), memories.record_of(tx, space, row)
     if by.relation == "withdraws":
         closed = replace(record, valid_to=now, superseded_by=None, reason=by.reason)
         memories.revise(tx, space, row, closed, action="withdrawn", now=now)
         return
-    said = memories.said_at(memories.currents(tx, space, [by.id])[0])
+    said = memories.currents(tx, space, [by.id])[0].said_at
     closed = replace(record, valid_to=said, superseded_by=by.id, reason=by.reason)
     memories.revise(tx, space, row, closed, action="superseded", now=now)
 
@@ -75,7 +76,7 @@ def _closers(tx: Tx, space: int, id: str) -> list[Link]:
         leading += links.to(tx, space, left, "withdraws") if left == [id] else []
         new = {link.id for link in leading} - seen
         doubtful = memories.quarantined(tx, space, list(new))
-        there = {memories.id_of(row) for row in memories.currents(tx, space, list(new - doubtful))}
+        there = {row.id for row in memories.currents(tx, space, list(new - doubtful))}
         found += [link for link in leading if link.id in there]
         seen |= new
         left = sorted(doubtful)

@@ -19,8 +19,9 @@ from commonplace.recall import closely, pack, question, rank, receipt, verdict
 from commonplace.recall.distinct import ALIKE, distinct
 from commonplace.recall.settle import Settlement
 from commonplace.store import trace
-from commonplace.store.base import Found, Row
+from commonplace.store.base import Found
 from commonplace.store.candidates import Candidates, Floats, Ints, Part, Probe
+from commonplace.store.row import FeedbackRow, MemoryRow
 from commonplace.store.tables import memories
 from commonplace.store.where import Selection
 from commonplace.text import speakers
@@ -36,7 +37,7 @@ _CLOSEST = 40
 _MOST_ADDED = 8.0
 """Evidence that a close look can hardly add: what is further below the cut-off is not fetched."""
 _FEW_WORDS = 3
-_UNRATED: Row = ("", 0, 0, 0, 0)
+_UNRATED = FeedbackRow("")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,7 +176,7 @@ def closer(asked: Asked, found: Found, judgement: rank.Judgement, embedder: Embe
     # Engines differ in the last digits: what is as good as equal goes by age, so that all look at the same ones.
     seqs = np.array([each.seq for each in told], np.int64)
     best = np.lexsort((seqs, -np.round(evidence, 3)))[:_CLOSEST]
-    texts = [memories.text_of(found.rows[i]) for i in best.tolist()]
+    texts = [found.rows[i].text for i in best.tolist()]
     evidence += closely.shapeless(asked.question)
     evidence[best] += closely.shape(asked.question, texts)
     at = found.positions[best]
@@ -192,8 +193,8 @@ def closer(asked: Asked, found: Found, judgement: rank.Judgement, embedder: Embe
     return rank.closer(judgement, found.positions, settled)
 
 
-def _told(row: Row) -> closely.Told:
-    source, text, said_at, seq = memories.said(row)
+def _told(row: MemoryRow) -> closely.Told:
+    source, text, said_at, seq = row.source, row.text, row.said_at, row.seq
     return closely.Told(text, speakers.speaker(source, text), said_at, seq)
 
 
@@ -208,10 +209,10 @@ def assemble(request: Request, found: Found, judgement: rank.Judgement, relate: 
     factors = {i: _factors(found.rows[i], float(judgement.evidence[at]), found.uses, request) for i, at in best}
     scores = {
         i: weigh.score(float(judgement.relevance[at]), *factors[i])
-        * (_OUTDATED if memories.id_of(found.rows[i]) in related.outdated else 1.0)
+        * (_OUTDATED if found.rows[i].id in related.outdated else 1.0)
         for i, at in best
     }
-    ranked = sorted(scores, key=lambda i: (-scores[i], memories.id_of(found.rows[i])))
+    ranked = sorted(scores, key=lambda i: (-scores[i], found.rows[i].id))
     shown, avoid = _apart(found, _without_repeats(found, _untold(found, ranked, related)), request)
     hits = [
         Hit(
@@ -233,23 +234,21 @@ def assemble(request: Request, found: Found, judgement: rank.Judgement, relate: 
     )
 
 
-def _related(rows: Sequence[Row], relate: Relate) -> Related:
-    said = [memories.id_of(row) for row in rows if memories.kind_of(row) == "message"]
-    decided = [memories.id_of(row) for row in rows if memories.kind_of(row) in _DECIDED]
+def _related(rows: Sequence[MemoryRow], relate: Relate) -> Related:
+    said = [row.id for row in rows if row.kind == "message"]
+    decided = [row.id for row in rows if row.kind in _DECIDED]
     return relate(said, decided) if said or decided else Related()
 
 
 def _asking(found: Found) -> list[int]:
     """The places among the candidates of messages that ask something and state nothing."""
     places = zip(found.rows, found.positions.tolist(), strict=True)
-    return [
-        at for row, at in places if memories.kind_of(row) == "message" and _QUESTION.fullmatch(memories.text_of(row))
-    ]
+    return [at for row, at in places if row.kind == "message" and _QUESTION.fullmatch(row.text)]
 
 
 def _untold(found: Found, ranked: list[int], related: Related) -> list[int]:
     """The ranked rows less messages that say little more than what is superseded, or than a memory that is there."""
-    ids = {i: memories.id_of(found.rows[i]) for i in ranked}
+    ids = {i: found.rows[i].id for i in ranked}
     there = set(ids.values())
     return [i for i in ranked if ids[i] not in related.over and related.retold.get(ids[i]) not in there]
 
@@ -278,14 +277,16 @@ def _threshold(found: Found, request: Request) -> float:
     return rank.usual(found.candidates.searched) if request.threshold is None else request.threshold
 
 
-def _factors(row: Row, evidence: float, uses: dict[str, Row], request: Request) -> tuple[float, float, float]:
+def _factors(
+    row: MemoryRow, evidence: float, uses: Mapping[str, FeedbackRow], request: Request
+) -> tuple[float, float, float]:
     """Certainty, recency and strength of a row."""
     now, half_lives = request.now, request.half_lives
-    _, used, ignored, wrong, confirmed, *_ = uses.get(memories.id_of(row), _UNRATED)
+    use = uses.get(row.id, _UNRATED)
     return (
         weigh.certainty(evidence),
-        weigh.recency((now - memories.said_at(row)) / 1e6, half_lives[memories.kind_of(row)]),
-        weigh.strength(memories.importance_of(row), used=used, ignored=ignored, wrong=wrong, confirmed=confirmed),
+        weigh.recency((now - row.said_at) / 1e6, half_lives[row.kind]),
+        weigh.strength(row.importance, used=use.used, ignored=use.ignored, wrong=use.wrong, confirmed=use.confirmed),
     )
 
 
@@ -310,7 +311,7 @@ def _reread(judgement: rank.Judgement, position: int) -> float | None:
 
 def _without_repeats(found: Found, ranked: list[int]) -> list[int]:
     """The ranked rows less those that say again what a better one says."""
-    texts = [memories.text_of(found.rows[i]) for i in ranked]
+    texts = [found.rows[i].text for i in ranked]
     vectors = found.vectors[ranked]
     # Texts are compared word by word only where two could be the same; mostly none could.
     suspects = sorted(_alike(texts, vectors))
@@ -345,7 +346,7 @@ def _apart(found: Found, kept: list[int], request: Request) -> tuple[list[int], 
     """Failures warn; they stand among the hits only when they were asked for."""
     if "failure" in request.selection.kinds:
         return kept[: request.k], []
-    failures = [i for i in kept if memories.kind_of(found.rows[i]) == "failure"]
+    failures = [i for i in kept if found.rows[i].kind == "failure"]
     shown = [i for i in kept if i not in failures]
     return shown[: request.k], failures[: request.k]
 

@@ -18,7 +18,7 @@ def related(tx: Tx, space: int, said: Sequence[str], decided: Sequence[str], whe
     learned = links.to(tx, space, said, "learned from") if said else []
     before = {link.other: link.id for link in links.leading(tx, space, decided, "supersedes")} if decided else {}
     rows = memories.currents(tx, space, list({link.id for link in learned})) if learned else []
-    there = {memories.id_of(row): memories.decode(row) for row in rows}
+    there = {row.id: memories.decode(row) for row in rows}
     standing = {id for id, memory in there.items() if memory.valid_to is None}
     past = [link for link in learned if link.id in there and link.id not in standing]
     return Related(

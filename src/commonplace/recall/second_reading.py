@@ -11,9 +11,9 @@ import numpy as np
 from commonplace.errors import CommonplaceError, RerankerFailed
 from commonplace.models.rerankers.base import Reranker
 from commonplace.recall import rank
-from commonplace.store.base import Found, Row
+from commonplace.store.base import Found
 from commonplace.store.candidates import Floats
-from commonplace.store.tables import memories
+from commonplace.store.row import MemoryRow
 
 FIRST = 30
 """Candidates that are read at most, the best by our own evidence first."""
@@ -75,9 +75,9 @@ def expected(evidence: Floats) -> Floats:
     return answers
 
 
-def _text(row: Row) -> str:
+def _text(row: MemoryRow) -> str:
     """A memory as the reranker reads it: who said it stands in front."""
-    source, text = memories.source_of(row), memories.text_of(row)[:_BEGINNING]
+    source, text = row.source, row.text[:_BEGINNING]
     return f"{source}: {text}" if source else text
 
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from commonplace.reconcile.claims.reading import key, read
 from commonplace.reconcile.statements import Statement
-from commonplace.store.base import Row
 from commonplace.store.candidates import Floats
+from commonplace.store.row import MemoryRow
 from commonplace.store.tables import memories
 from commonplace.values import Json, Kind, times
 
@@ -30,11 +30,11 @@ class Known:
 
     __slots__ = ("_statement", "id", "row", "scope", "vector")
 
-    def __init__(self, row: Row, vector: Floats | None) -> None:
+    def __init__(self, row: MemoryRow, vector: Floats | None) -> None:
         self.row = row
         self.vector = vector
-        self.id = memories.id_of(row)
-        self.scope = memories.scope_of(row)
+        self.id = row.id
+        self.scope = row.scope
         self._statement: Statement | None = None
 
     @property
@@ -42,8 +42,8 @@ class Known:
         if self._statement is None:
             row = self.row
             self._statement = statement(
-                memories.text_of(row), memories.kind_of(row), memories.metadata_of(row), memories.source_of(row),
-                memories.said_at(row),
+                row.text, row.kind, row.metadata_value, row.source,
+                row.said_at,
             )  # fmt: skip
         return self._statement
 

@@ -23,9 +23,10 @@ from commonplace.reconcile.relate import NEAR, decides, relate, takes_back
 from commonplace.reconcile.statements import TEAM, Act, Relation, Statement
 from commonplace.reconcile.statements import Link as Likeness
 from commonplace.store import trace
-from commonplace.store.base import Row, Tx, Where
+from commonplace.store.base import Tx, Where
 from commonplace.store.candidates import Candidates, Floats, Probe
 from commonplace.store.core import Core
+from commonplace.store.row import MemoryRow
 from commonplace.store.tables import links, memories
 from commonplace.store.tables.memories import Record
 from commonplace.store.where import Selection, compile_where
@@ -62,7 +63,7 @@ class Arrival:
 class Settled:
     """What came of an arrival: the memory that stands for it now, and how it stands to others."""
 
-    row: Row | None
+    row: MemoryRow | None
     """None if it only took others out."""
     links: tuple[Link, ...]
 
@@ -97,7 +98,7 @@ def settle(tx: Tx, core: Core, space: int, planned: Plan) -> list[Settled]:
     return [desk.settle(arrival, rivals, desk.meant(arrival, late)) for arrival, rivals, late in given]
 
 
-def about(core: Core, space: int, subject: str) -> list[Row]:
+def about(core: Core, space: int, subject: str) -> list[MemoryRow]:
     """The memories and messages that bear on a subject."""
     vector = write.embed_query(core.embedder, subject)
     return _search(core, space, vector, subject, KINDS, rank.THRESHOLD, _where(core, space, KINDS))
@@ -110,7 +111,7 @@ def _where(core: Core, space: int, kinds: tuple[Kind, ...]) -> Where:
 def _rivals(core: Core, space: int, record: Record, where: Where) -> list[str]:
     """The ids of memories that a new one may repeat, contradict or add to, the likeliest first."""
     rows = _search(core, space, _floats(record.vector), record.text, _COMPARED, 0.0, where)
-    return [memories.id_of(row) for row in rows]
+    return [row.id for row in rows]
 
 
 def _meant(core: Core, space: int, arrival: Arrival) -> list[str] | None:
@@ -121,12 +122,12 @@ def _meant(core: Core, space: int, arrival: Arrival) -> list[str] | None:
     scope = Within(users=_only(record.scope.user), agents=_only(record.scope.agent))
     where = compile_where(core.store.dialect, space, Selection(kinds=("decision",), within=scope), now=times.now())
     rows = core.store.read(lambda tx: memories.page(tx, where, newest=True, limit=_LATELY, after=None), space)
-    return [memories.id_of(row) for row in rows if _may_mean(record, row)]
+    return [row.id for row in rows if _may_mean(record, row)]
 
 
-def _may_mean(record: Record, row: Row) -> bool:
-    since = record.said_at - memories.said_at(row)
-    decided = memories.kind_of(row) == "decision" and decides(memories.text_of(row), TEAM)
+def _may_mean(record: Record, row: MemoryRow) -> bool:
+    since = record.said_at - row.said_at
+    decided = row.kind == "decision" and decides(row.text, TEAM)
     return decided and 0 <= since <= _LATE and _same_scope(record, row)
 
 
@@ -136,7 +137,7 @@ def _only(name: str | None) -> tuple[str, ...]:
 
 def _search(
     core: Core, space: int, vector: Floats | None, text: str, kinds: tuple[Kind, ...], threshold: float, where: Where
-) -> list[Row]:
+) -> list[MemoryRow]:
     identity, now = core.identity(), times.now()
     probe = Probe(
         vector=vector,
@@ -186,11 +187,11 @@ class _Desk:
         wanted = sorted({id for ids in (*planned.rivals, *planned.meant) for id in ids or ()})
         late = memories.standing_since(self.tx, self.space, planned.seen, now=self.now)
         rows = [*memories.standing(self.tx, self.space, wanted, now=self.now), *late]
-        vectors = memories.vectors(self.tx, self.space, [memories.seq_of(row) for row in rows])
+        vectors = memories.vectors(self.tx, self.space, [row.seq for row in rows])
         for row in rows:
-            self._keep(row, vectors.get(memories.seq_of(row)))
+            self._keep(row, vectors.get(row.seq))
         for row in late:
-            self.recent.add(self.known[memories.id_of(row)])
+            self.recent.add(self.known[row.id])
 
     def meant(self, arrival: Arrival, late: Sequence[str] | None) -> str | None:
         """The one decision that an arrival can only take back; of several, none is plain."""
@@ -229,7 +230,7 @@ class _Desk:
         """Write an arrival as a memory of its own; what it contradicts is closed, or closes it if that is newer."""
         record = arrival.record
         # What is trusted less may dispute what is known, and no more.
-        rivals = [each for each in against if _trust(record.origin) >= _trust(memories.origin_of(each.known.row))]
+        rivals = [each for each in against if _trust(record.origin) >= _trust(each.known.row.origin)]
         newer = [each for each in rivals if self._last_said(each.known) > record.said_at]
         made = [self._link(record.id, "disputes", each) for each in against if each not in rivals]
         made += [
@@ -237,7 +238,7 @@ class _Desk:
             for each in sorted(beside, key=lambda each: -each.closeness)[:_LINKED]
         ]
         if newer:
-            settled = self._insert_outdated(record, max(newer, key=lambda each: memories.said_at(each.known.row)))
+            settled = self._insert_outdated(record, max(newer, key=lambda each: each.known.row.said_at))
         else:
             settled = self._insert_in_place_of(record, rivals)
         made += [replace(link, id=record.id) for link in arrival.links]
@@ -246,7 +247,7 @@ class _Desk:
 
     def _insert_outdated(self, record: Record, by: _Compared) -> Settled:
         """Write what was said before something known: it is closed from the start."""
-        record.valid_to, record.superseded_by = memories.said_at(by.known.row), by.known.id
+        record.valid_to, record.superseded_by = by.known.row.said_at, by.known.id
         record.reason = by.relation.reason
         (row,) = memories.insert(self.tx, self.space, [record], generation=self.generation, now=self.now)
         made = replace(self._link(by.known.id, "supersedes", by), other=record.id)
@@ -260,7 +261,7 @@ class _Desk:
             del self.known[each.known.id]
         # After all of them, since a rejection may be one of the rivals itself.
         for each in rivals:
-            self._take_back_rejections(record, memories.text_of(each.known.row), each.relation.reason)
+            self._take_back_rejections(record, each.known.row.text, each.relation.reason)
         self.recent.add(self._keep(row, record.vector))
         return Settled(row=row, links=tuple(self._link(record.id, "supersedes", each) for each in rivals))
 
@@ -268,7 +269,7 @@ class _Desk:
         """Close what a reversed decision had rejected, if the new one is for it: advice against it would mislead."""
         again: object = json.loads(record.metadata).get("rejected")
         for known in [self.known[id] for id in self.rejections.get(reversed_text, ()) if id in self.known]:
-            rejected = memories.text_of(known.row).partition(REJECTED)[0]
+            rejected = known.row.text.partition(REJECTED)[0]
             if isinstance(again, list) and rejected in again:
                 continue
             if rejected.casefold() in record.text.casefold():
@@ -278,9 +279,9 @@ class _Desk:
     def _repeat(self, arrival: Arrival, same: _Compared) -> Settled:
         """Count an arrival as a repetition of what is known, in the better words of the two."""
         record, known = arrival.record, same.known
-        row, before = known.row, memories.version_of(known.row)
-        trusted = _trust(record.origin) >= _trust(memories.origin_of(row))
-        if trusted and _says_more(record.text, memories.text_of(row)):
+        row, before = known.row, known.row.version
+        trusted = _trust(record.origin) >= _trust(row.origin)
+        if trusted and _says_more(record.text, row.text):
             kept = memories.record_of(self.tx, self.space, row)
             reworded = replace(
                 kept, form=record.form, mime=record.mime, text=record.text, content=record.content,
@@ -303,11 +304,11 @@ class _Desk:
         links.put(self.tx, self.space, made)
         return Settled(row=row, links=tuple(made))
 
-    def _keep(self, row: Row, vector: bytes | None) -> Known:
+    def _keep(self, row: MemoryRow, vector: bytes | None) -> Known:
         known = Known(row, _floats(vector))
         self.known[known.id] = known
-        if REJECTED in memories.text_of(row):
-            decision = memories.text_of(row).partition(REJECTED)[2]
+        if REJECTED in row.text:
+            decision = row.text.partition(REJECTED)[2]
             self.rejections.setdefault(decision, []).append(known.id)
         return known
 
@@ -315,7 +316,7 @@ class _Desk:
         """When a memory was said last: what was repeated since is not outdated by what came in between."""
         again = links.leading(self.tx, self.space, [known.id], "repeats")
         said = [link.detail.get("said_at") for link in again if not link.detail.get(HELD)]
-        return max([memories.said_at(known.row), *(moment for moment in said if isinstance(moment, int))])
+        return max([known.row.said_at, *(moment for moment in said if isinstance(moment, int))])
 
     def _link(self, id: str, relation: Named, other: _Compared) -> Link:
         at, reason = times.from_micros(self.now), other.relation.reason
@@ -342,14 +343,14 @@ def _trust(origin: Origin) -> int:
     return -ORIGINS.index(origin)
 
 
-def _same_scope(record: Record, row: Row) -> bool:
-    return record.scope == memories.scope_of(row)
+def _same_scope(record: Record, row: MemoryRow) -> bool:
+    return record.scope == row.scope
 
 
-def _can_stand_for(row: Row, record: Record) -> bool:
+def _can_stand_for(row: MemoryRow, record: Record) -> bool:
     """Whether nothing is lost if a known memory stands for a new one: an id, a content, a longer life."""
     plain = record.form == "text" and record.content is None and not record.named and not record.supersedes
-    return plain and memories.expires_at(row) in (None, record.expires_at)
+    return plain and row.expires_at in (None, record.expires_at)
 
 
 def _floats(vector: bytes | None) -> Floats | None:

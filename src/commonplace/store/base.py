@@ -13,6 +13,7 @@ import numpy.typing as npt
 from commonplace.errors import EmbedderMismatch
 from commonplace.filters import Scalar
 from commonplace.store.candidates import Candidates, Floats, Ints, Probe
+from commonplace.store.row import FeedbackRow, MemoryRow
 from commonplace.values import Check
 
 T = TypeVar("T")
@@ -134,8 +135,8 @@ class Found:
     candidates: Candidates
     positions: Ints
     """Index into `candidates` of each row."""
-    rows: list[Row]
-    uses: dict[str, Row]
+    rows: list[MemoryRow]
+    uses: dict[str, FeedbackRow]
     vectors: Floats
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -21,9 +21,10 @@ from commonplace.store import trace
 from commonplace.store.base import Row, Store, Tx
 from commonplace.store.candidates import Floats
 from commonplace.store.core import Core
+from commonplace.store.row import FeedbackRow, MemoryRow
 from commonplace.store.tables import entries, files, links, memories, messages
 from commonplace.transfer import adoption
-from commonplace.values import ACTIONS, RELATIONS, Job, Json, Scope, checks, times
+from commonplace.values import ACTIONS, RELATIONS, Action, Job, Json, Scope, checks, times
 
 FORMAT = 1
 _BATCH = 500
@@ -43,7 +44,7 @@ def export(store: Store, space: int, name: str, *, vectors: bool) -> Iterator[_R
     first = store.read(partial(adoption.waiting, space=space), space)
     yield from map(_job, first)
     yield from _memories(store, space, vectors)
-    parts: tuple[tuple[Callable[..., list[Row]], Callable[[Row], _Record]], ...] = (
+    parts: tuple[tuple[Callable[..., Sequence[Any]], Callable[[Any], _Record]], ...] = (
         (memories.all_feedback, _feedback),
         (links.everything, _link),
         (entries.everything, _entry),
@@ -68,17 +69,17 @@ def _memories(store: Store, space: int, vectors: bool) -> Iterator[_Record]:
     while batch := store.read(partial(memories.whole_memories, space=space, after=after, limit=_BATCH), space):
         for row, vector in batch:
             yield _memory(row, vector if vectors else None)
-        after = memories.id_of(batch[-1][0])
+        after = batch[-1][0].id
 
 
-def _memory(row: Row, vector: bytes | None) -> _Record:
+def _memory(row: MemoryRow, vector: bytes | None) -> _Record:
     memory = memories.decode(row)
     out: _Record = {
         "type": "memory",
         "id": memory.id,
         "version": memory.version,
-        "action": row[3],
-        "reason": row[4],
+        "action": row.action,
+        "reason": row.reason,
         "kind": memory.kind,
         "mime": memory.mime,
         "text": memory.text,
@@ -106,12 +107,8 @@ def _memory(row: Row, vector: bytes | None) -> _Record:
     return out
 
 
-def _feedback(row: Row) -> _Record:
-    id, used, ignored, wrong, confirmed, last_at = row
-    return {
-        "type": "feedback", "id": id, "used": used, "ignored": ignored, "wrong": wrong, "confirmed": confirmed,
-        "last_at": _iso(last_at),
-    }  # fmt: skip
+def _feedback(row: FeedbackRow) -> _Record:
+    return {"type": "feedback", **row._asdict(), "last_at": _iso(row.last_at)}
 
 
 def _link(row: Row) -> _Record:
@@ -155,7 +152,7 @@ class _Version:
 
     record: memories.Record
     version: int
-    action: str
+    action: Action
     recorded_at: int
 
 
@@ -273,8 +270,8 @@ def _read_reason(reason: str | None, redact: Redact) -> str | None:
 
 
 def _read_feedback(core: Core, record: Mapping[str, Any]) -> _Restore:
-    counts = [checks.count(record[name], name) for name in ("used", "ignored", "wrong", "confirmed")]
-    row = (checks.name(record["id"], "id"), *counts, _micros(record["last_at"]))
+    counts = {name: checks.count(record[name], name) for name in ("used", "ignored", "wrong", "confirmed")}
+    row = FeedbackRow(checks.name(record["id"], "id"), **counts, last_at=_micros(record["last_at"]))
     return lambda tx, space: memories.restore_feedback(tx, space, row)
 
 

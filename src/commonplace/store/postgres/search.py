@@ -17,6 +17,7 @@ from commonplace.store.postgres.beginning import GONE
 from commonplace.store.postgres.graphs import Graphs, graph_name
 from commonplace.store.postgres.transaction import Transaction
 from commonplace.store.postgres.types import Full, Half, Numbers
+from commonplace.store.row import FeedbackRow, MemoryRow
 from commonplace.store.sqlite.mirror import View, empty, extended
 from commonplace.store.sqlite.postings import unpack
 from commonplace.store.tables import memories
@@ -206,13 +207,13 @@ def _fetched(tx: Transaction, candidates: Candidates, choose: Choose, where: Whe
     """The picked rows with their vectors and feedback, less those for which the condition does not hold."""
     picked = choose(candidates)
     found = tx.run(_FETCH + where.sql, {**where.params, "seqs": Numbers(candidates.seqs[picked])})
-    rows = [row[: -_USES - 1] for row in found]
+    rows = [MemoryRow._make(row[: -_USES - 1]) for row in found]
     place = {int(seq): position for position, seq in zip(picked, candidates.seqs[picked], strict=True)}
     return Found(
         candidates=candidates,
-        positions=np.array([place[row[0]] for row in rows], np.int64),
+        positions=np.array([place[row.seq] for row in rows], np.int64),
         rows=rows,
-        uses={row[1]: row[-_USES:] for row in found if row[-_USES] is not None},
+        uses={row[1]: FeedbackRow._make(row[-_USES:]) for row in found if row[-_USES] is not None},
         vectors=_unpacked([row[-_USES - 1] for row in found]),
     )
 

@@ -13,17 +13,14 @@ import numpy.typing as npt
 
 from commonplace.errors import Conflict, NotFound
 from commonplace.store import trace
-from commonplace.store.base import Indexed, Params, Row, Tx, Where, ensure_generation
+from commonplace.store.base import Indexed, Params, Tx, Where, ensure_generation
 from commonplace.store.candidates import Ints
+from commonplace.store.row import FeedbackRow, LifeRow, MemoryRow
 from commonplace.store.tables import links
-from commonplace.values import NOBODY, Action, Content, Json, Kind, Link, Memory, Origin, Revision, Scope, times
+from commonplace.values import Action, Content, Kind, Link, Memory, Origin, Revision, Scope, times
 
-COLUMNS = (
-    "seq, id, version, action, reason, kind, form, mime, importance, scope_user, scope_agent, scope_session,"
-    " source, said_at, created_at, recorded_at, ended_at, expires_at, valid_to, superseded_by, origin, tags,"
-    " metadata, text, content"
-)
-_NAMES = [name.strip() for name in COLUMNS.split(",")]
+_NAMES = MemoryRow._fields
+COLUMNS = ", ".join(_NAMES)
 FROM_M = ", ".join(f"m.{name}" for name in _NAMES)
 """COLUMNS of a table that is called m."""
 
@@ -71,7 +68,13 @@ class Record:
     supersedes: tuple[str, ...] = ()
 
 
-def insert(tx: Tx, space: int, records: Sequence[Record], *, generation: int, now: int | None = None) -> list[Row]:
+def _read(tx: Tx, sql: str, params: Params) -> list[MemoryRow]:
+    return [MemoryRow._make(row) for row in tx.run(sql, params)]
+
+
+def insert(
+    tx: Tx, space: int, records: Sequence[Record], *, generation: int, now: int | None = None
+) -> list[MemoryRow]:
     """Store each record as version 1 of a new memory, and close the memories that it supersedes.
 
     What has expired is swept away on the occasion, a little at a time.
@@ -112,74 +115,79 @@ def _ensure_free(tx: Tx, space: int, ids: Sequence[str], now: int) -> None:
         raise Conflict("two memories of one call have the same id", current=0)
     if not ids:
         return
-    taken = tx.run(
+    taken = _read(
+        tx,
         f"SELECT {COLUMNS} FROM memory WHERE space = :space AND ended_at IS NULL"
         f" AND {tx.dialect.among('id', ':ids', 'text')}",
         {"space": space, "ids": json.dumps(list(ids))},
     )
     for row in taken:
-        if not _expired(row, now):
-            raise Conflict(f"a memory with id {id_of(row)!r} exists already", current=row[2])
+        if not row.is_expired(now):
+            raise Conflict(f"a memory with id {row.id!r} exists already", current=row.version)
     if taken:
-        forget(tx, space, [id_of(row) for row in taken])
+        forget(tx, space, [row.id for row in taken])
 
 
-def revise(tx: Tx, space: int, old: Row, record: Record, *, action: str, now: int) -> Row:
+def revise(tx: Tx, space: int, old: MemoryRow, record: Record, *, action: Action, now: int) -> MemoryRow:
     """Make `record` the current version of a memory in place of `old`; the old version is kept."""
-    now = max(now, old[15] + 1)  # no version ends before it began, whatever the clock does
-    (row,) = _append(tx, space, [record], [old[2] + 1], action, now=now)
-    tx.run(_END, {"space": space, "seq": old[0], "now": now})
-    tx.index.end(space, old[0], by=row[0])
+    now = max(now, old.recorded_at + 1)  # no version ends before it began, whatever the clock does
+    (row,) = _append(tx, space, [record], [old.version + 1], action, now=now)
+    tx.run(_END, {"space": space, "seq": old.seq, "now": now})
+    tx.index.end(space, old.seq, by=row.seq)
     return row
 
 
-def current(tx: Tx, space: int, id: str, *, now: int, if_version: int | None = None) -> Row:
+def current(tx: Tx, space: int, id: str, *, now: int, if_version: int | None = None) -> MemoryRow:
     """The memory's current version; NotFound if there is none, Conflict if it is not `if_version`."""
-    rows = tx.run(_CURRENT, {"space": space, "id": id})
-    if not rows or _expired(rows[0], now):
+    rows = _read(tx, _CURRENT, {"space": space, "id": id})
+    if not rows or rows[0].is_expired(now):
         raise NotFound(f"no memory with id {id!r} in this space")
-    if if_version is not None and rows[0][2] != if_version:
-        raise Conflict(f"memory {id!r} is at version {rows[0][2]}, not {if_version}: read it again", current=rows[0][2])
+    if if_version is not None and rows[0].version != if_version:
+        raise Conflict(
+            f"memory {id!r} is at version {rows[0].version}, not {if_version}: read it again", current=rows[0].version
+        )
     return rows[0]
 
 
-def some(tx: Tx, where: Where, ids: Sequence[str]) -> list[Row]:
+def some(tx: Tx, where: Where, ids: Sequence[str]) -> list[MemoryRow]:
     """Those of these memories for which the condition holds."""
     among = tx.dialect.among("m.id", ":ids", "text")
-    return tx.run(
+    return _read(
+        tx,
         f"SELECT {FROM_M} FROM memory m WHERE {where.sql} AND {among} ORDER BY m.seq",
         {**where.params, "ids": json.dumps(list(ids))},
     )
 
 
-def currents(tx: Tx, space: int, ids: Sequence[str]) -> list[Row]:
+def currents(tx: Tx, space: int, ids: Sequence[str]) -> list[MemoryRow]:
     """The current versions of those of these memories that are there, superseded or not."""
     among, now = tx.dialect.among("id", ":ids", "text"), times.now()
-    rows = tx.run(
+    rows = _read(
+        tx,
         f"SELECT {COLUMNS} FROM memory WHERE space = :space AND ended_at IS NULL AND {among} ORDER BY seq",
         {"space": space, "ids": json.dumps(list(ids))},
     )
-    return [row for row in rows if not _expired(row, now)]
+    return [row for row in rows if not row.is_expired(now)]
 
 
-def version(tx: Tx, space: int, id: str, number: int, *, now: int) -> Row:
+def version(tx: Tx, space: int, id: str, number: int, *, now: int) -> MemoryRow:
     """One version of a memory."""
     current(tx, space, id, now=now)
-    rows = tx.run(_VERSION, {"space": space, "id": id, "version": number})
+    rows = _read(tx, _VERSION, {"space": space, "id": id, "version": number})
     if not rows:
         raise NotFound(f"memory {id!r} has no version {number} in this space")
     return rows[0]
 
 
-def versions(tx: Tx, space: int, id: str, numbers: Sequence[int]) -> list[Row]:
+def versions(tx: Tx, space: int, id: str, numbers: Sequence[int]) -> list[MemoryRow]:
     """Those of these versions of a memory that are there."""
-    return [row for each in numbers for row in tx.run(_VERSION, {"space": space, "id": id, "version": each})]
+    return [row for each in numbers for row in _read(tx, _VERSION, {"space": space, "id": id, "version": each})]
 
 
-def history(tx: Tx, space: int, id: str, *, now: int) -> list[Row]:
+def history(tx: Tx, space: int, id: str, *, now: int) -> list[MemoryRow]:
     """Every version of a memory, oldest first."""
     current(tx, space, id, now=now)
-    return tx.run(_HISTORY, {"space": space, "id": id})
+    return _read(tx, _HISTORY, {"space": space, "id": id})
 
 
 def last_seq(tx: Tx, space: int) -> int:
@@ -187,17 +195,17 @@ def last_seq(tx: Tx, space: int) -> int:
     return int(tx.run("SELECT coalesce(max(seq), 0) FROM trace WHERE space = :space", {"space": space})[0][0])
 
 
-def standing(tx: Tx, space: int, ids: Sequence[str], *, now: int) -> list[Row]:
+def standing(tx: Tx, space: int, ids: Sequence[str], *, now: int) -> list[MemoryRow]:
     """Those of these memories that recall would see."""
     among = tx.dialect.among("id", ":ids", "text")
-    rows = tx.run(f"{_STANDING} AND {among} ORDER BY seq", {"space": space, "ids": json.dumps(list(ids))})
-    return [row for row in rows if not _expired(row, now)]
+    rows = _read(tx, f"{_STANDING} AND {among} ORDER BY seq", {"space": space, "ids": json.dumps(list(ids))})
+    return [row for row in rows if not row.is_expired(now)]
 
 
-def standing_since(tx: Tx, space: int, seq: int, *, now: int) -> list[Row]:
+def standing_since(tx: Tx, space: int, seq: int, *, now: int) -> list[MemoryRow]:
     """The memories, messages apart, that were written after a sequence number and that recall would see."""
-    rows = tx.run(f"{_STANDING} AND seq > :seq AND kind <> 'message' ORDER BY seq", {"space": space, "seq": seq})
-    return [row for row in rows if not _expired(row, now)]
+    rows = _read(tx, f"{_STANDING} AND seq > :seq AND kind <> 'message' ORDER BY seq", {"space": space, "seq": seq})
+    return [row for row in rows if not row.is_expired(now)]
 
 
 def vectors(tx: Tx, space: int, seqs: Sequence[int]) -> dict[int, bytes | None]:
@@ -209,7 +217,7 @@ def vectors(tx: Tx, space: int, seqs: Sequence[int]) -> dict[int, bytes | None]:
     return {int(seq): vector for seq, vector in rows}
 
 
-def page(tx: Tx, where: Where, *, newest: bool, limit: int, after: tuple[int, str] | None) -> list[Row]:
+def page(tx: Tx, where: Where, *, newest: bool, limit: int, after: tuple[int, str] | None) -> list[MemoryRow]:
     """Up to `limit` memories in the order of what was said, after the given place."""
     params: dict[str, str | int | float | bytes | None] = {**where.params, "limit": limit}
     sign, order = ("<", "DESC") if newest else (">", "ASC")
@@ -217,7 +225,8 @@ def page(tx: Tx, where: Where, *, newest: bool, limit: int, after: tuple[int, st
     if after is not None:
         params["said"], params["last"] = after
         place = f" AND (m.said_at, m.id) {sign} (:said, :last)"
-    return tx.run(
+    return _read(
+        tx,
         f"SELECT {FROM_M} FROM memory m WHERE {where.sql}{place} ORDER BY m.said_at {order}, m.id {order} LIMIT :limit",
         params,
     )
@@ -229,15 +238,16 @@ def ids(tx: Tx, where: Where) -> tuple[str, ...]:
     return tuple(row[0] for row in rows)
 
 
-def lives(tx: Tx, where: Where) -> list[Row]:
-    """Of each memory: id, kind, when it was said, importance, used, ignored, wrong, confirmed, last use, standing."""
-    return tx.run(
+def lives(tx: Tx, where: Where) -> list[LifeRow]:
+    """Return what pruning weighs of each memory for which the condition holds."""
+    rows = tx.run(
         "SELECT m.id, m.kind, m.said_at, m.importance, coalesce(f.used, 0), coalesce(f.ignored, 0),"
         " coalesce(f.wrong, 0), coalesce(f.confirmed, 0),"
         " CASE WHEN coalesce(f.used, 0) + coalesce(f.confirmed, 0) > 0 THEN f.last_at ELSE 0 END, m.valid_to IS NULL"
         f" FROM memory m LEFT JOIN feedback f ON f.space = m.space AND f.id = m.id WHERE {where.sql}",
         where.params,
     )
+    return [LifeRow._make(row) for row in rows]
 
 
 def known_ids(tx: Tx, space: int, wanted: Sequence[str]) -> list[str]:
@@ -256,30 +266,33 @@ def select_seqs(tx: Tx, where: Where) -> Ints:
     return np.sort(np.fromiter((row[0] for row in rows), np.int64, len(rows)))
 
 
-def fetch(tx: Tx, seqs: Ints, picked: npt.NDArray[np.intp], where: Where) -> tuple[Ints, list[Row], dict[str, Row]]:
+def fetch(
+    tx: Tx, seqs: Ints, picked: npt.NDArray[np.intp], where: Where
+) -> tuple[Ints, list[MemoryRow], dict[str, FeedbackRow]]:
     """The picked candidates' rows in their order, less those for which the condition does not hold."""
     if not len(picked):
         return np.empty(0, np.int64), [], {}
     wanted = json.dumps(seqs[picked].tolist())
-    rows = tx.run(
+    rows = _read(
+        tx,
         f"SELECT {FROM_M} FROM memory m{tx.dialect.by_key}"
         f" WHERE {tx.dialect.among('m.seq', ':wanted', 'integer')} AND {where.sql}",
         {**where.params, "wanted": wanted},
     )
     place = {int(seq): position for position, seq in zip(picked, seqs[picked], strict=True)}
-    positions = np.array([place[row[0]] for row in rows], np.int64)
+    positions = np.array([place[row.seq] for row in rows], np.int64)
     uses = tx.run(
         "SELECT f.id, f.used, f.ignored, f.wrong, f.confirmed, f.last_at FROM feedback f"
         f" WHERE f.space = :space AND {tx.dialect.among('f.id', ':ids', 'text')}",
-        {"space": where.params["space"], "ids": json.dumps([row[1] for row in rows])},
+        {"space": where.params["space"], "ids": json.dumps([row.id for row in rows])},
     )
-    return positions, rows, {str(row[0]): row for row in uses}
+    return positions, rows, {row.id: row for row in map(FeedbackRow._make, uses)}
 
 
 def feedback(tx: Tx, space: int, ids: Sequence[str], signal: str, *, now: int) -> int:
     """Count a signal for each memory that is still there; returns how many."""
-    rows = [row for id in ids for row in tx.run(_CURRENT, {"space": space, "id": id})]
-    known = [id_of(row) for row in rows if not _expired(row, now)]
+    rows = [row for id in ids for row in _read(tx, _CURRENT, {"space": space, "id": id})]
+    known = [row.id for row in rows if not row.is_expired(now)]
     for id in known:
         tx.run(
             f"INSERT INTO feedback (space, id, used, ignored, wrong, confirmed, last_at)"
@@ -319,23 +332,23 @@ def _sweep(tx: Tx, space: int, now: int) -> None:
     forget(tx, space, [row[0] for row in tx.run(_EXPIRED, {"space": space, "now": now})])
 
 
-def restore(tx: Tx, space: int, record: Record, *, version: int, action: str, recorded_at: int) -> bool:
+def restore(tx: Tx, space: int, record: Record, *, version: int, action: Action, recorded_at: int) -> bool:
     """Put back one version of a memory as it was; False if it is there already. Versions come in order."""
     latest = tx.run(_LATEST, {"space": space, "id": record.id})[0][0]
     if latest is not None and latest >= version:
-        same = tx.run(_VERSION, {"space": space, "id": record.id, "version": version})
+        same = _read(tx, _VERSION, {"space": space, "id": record.id, "version": version})
         if same and decode(same[0]).text == record.text:
             return False
         raise Conflict(f"another memory with id {record.id!r} exists already", current=latest)
     (row,) = _append(tx, space, [record], [version], action, now=recorded_at)
     if latest is not None:
-        old = tx.run(_VERSION, {"space": space, "id": record.id, "version": latest})[0]
-        tx.run(_END, {"space": space, "seq": old[0], "now": recorded_at})
-        tx.index.end(space, old[0], by=row[0])
+        old = _read(tx, _VERSION, {"space": space, "id": record.id, "version": latest})[0]
+        tx.run(_END, {"space": space, "seq": old.seq, "now": recorded_at})
+        tx.index.end(space, old.seq, by=row.seq)
     return True
 
 
-def whole_memories(tx: Tx, space: int, after: str, *, limit: int) -> list[tuple[Row, bytes | None]]:
+def whole_memories(tx: Tx, space: int, after: str, *, limit: int) -> list[tuple[MemoryRow, bytes | None]]:
     """All versions of the next memories by id, each with its vector."""
     rows = tx.run(
         f"SELECT {FROM_M}, t.vector FROM memory m JOIN trace t ON t.seq = m.seq AND t.space = m.space"
@@ -343,7 +356,7 @@ def whole_memories(tx: Tx, space: int, after: str, *, limit: int) -> list[tuple[
         " WHERE space = :space AND id > :after ORDER BY id LIMIT :limit) n) ORDER BY m.id, m.version",
         {"space": space, "after": after, "limit": limit},
     )
-    return [(row[:-1], row[-1]) for row in rows]
+    return [(MemoryRow._make(row[:-1]), row[-1]) for row in rows]
 
 
 def forget_all(tx: Tx, space: int) -> None:
@@ -354,143 +367,71 @@ def forget_all(tx: Tx, space: int) -> None:
     tx.index.clear(space)
 
 
-def decode(row: Row) -> Memory:
+def decode(row: MemoryRow) -> Memory:
     """The memory that a row of COLUMNS holds."""
-    (_, id, version, _, _, kind, form, mime, importance, user, agent, session, source, said, created, recorded,
-     _, expires, valid_to, superseded_by, origin, tags, metadata, text, content) = row  # fmt: skip
     return Memory(
-        id=id,
-        version=version,
-        content=_content(form, text, content),
-        text=text,
-        mime=mime,
-        kind=kind,
-        tags=tuple(json.loads(tags)) if tags != "[]" else (),
-        metadata=json.loads(metadata) if metadata != "{}" else {},
-        importance=importance,
-        scope=_scope(user, agent, session),
-        source=source,
-        origin=origin,
-        said_at=times.from_micros(said),
-        created_at=times.from_micros(created),
-        updated_at=times.from_micros(recorded),
-        expires_at=_moment(expires),
-        valid_to=_moment(valid_to),
-        superseded_by=superseded_by,
+        id=row.id,
+        version=row.version,
+        content=_content(row.form, row.text, row.content),
+        text=row.text,
+        mime=row.mime,
+        kind=row.kind,
+        tags=tuple(json.loads(row.tags)) if row.tags != "[]" else (),
+        metadata=row.metadata_value,
+        importance=row.importance,
+        scope=row.scope,
+        source=row.source,
+        origin=row.origin,
+        said_at=times.from_micros(row.said_at),
+        created_at=times.from_micros(row.created_at),
+        updated_at=times.from_micros(row.recorded_at),
+        expires_at=_moment(row.expires_at),
+        valid_to=_moment(row.valid_to),
+        superseded_by=row.superseded_by,
     )
 
 
-def seq_of(row: Row) -> int:
-    return int(row[0])
-
-
-def id_of(row: Row) -> str:
-    return str(row[1])
-
-
-def source_of(row: Row) -> str | None:
-    source: str | None = row[12]
-    return source
-
-
-def metadata_of(row: Row) -> Mapping[str, Json]:
-    found: Mapping[str, Json] = json.loads(row[22]) if row[22] != "{}" else {}
-    return found
-
-
-def kind_of(row: Row) -> Kind:
-    kind: Kind = row[5]
-    return kind
-
-
-def action_of(row: Row) -> Action:
-    action: Action = row[3]
-    return action
-
-
-def expires_at(row: Row) -> int | None:
-    moment: int | None = row[17]
-    return moment
-
-
-def version_of(row: Row) -> int:
-    return int(row[2])
-
-
-def origin_of(row: Row) -> Origin:
-    origin: Origin = row[20]
-    return origin
-
-
-def scope_of(row: Row) -> Scope:
-    return _scope(row[9], row[10], row[11])
-
-
-def importance_of(row: Row) -> float:
-    return float(row[8])
-
-
-def _scope(user: str | None, agent: str | None, session: str | None) -> Scope:
-    # Most memories are everybody's; one value serves them all.
-    return Scope(user=user, agent=agent, session=session) if user or agent or session else NOBODY
-
-
-def said_at(row: Row) -> int:
-    """When what a row of COLUMNS holds was said."""
-    return int(row[13])
-
-
-def text_of(row: Row) -> str:
-    return str(row[23])
-
-
-def said(row: Row) -> tuple[str | None, str, int, int]:
-    """Who said what a row holds, the text, when, and its sequence number: in one call, since recall asks often."""
-    return row[12], row[23], row[13], row[0]
-
-
-def decode_revision(row: Row) -> Revision:
+def decode_revision(row: MemoryRow) -> Revision:
     """The step in a memory's life that a row of COLUMNS records."""
     memory = decode(row)
     return Revision(
         version=memory.version,
-        action=row[3],
+        action=row.action,
         at=memory.updated_at,
-        reason=row[4],
+        reason=row.reason,
         memory=memory,
     )
 
 
-def record_of(tx: Tx, space: int, row: Row) -> Record:
+def record_of(tx: Tx, space: int, row: MemoryRow) -> Record:
     """The record that would write this version again, with its vector and words."""
-    vector, terms = tx.index.read(space, row[0])
-    named = dict(zip(_NAMES, row, strict=True))
+    vector, terms = tx.index.read(space, row.seq)
     return Record(
-        id=named["id"],
-        kind=named["kind"],
-        form=named["form"],
-        mime=named["mime"],
-        text=named["text"],
-        content=named["content"],
-        tags=tuple(json.loads(named["tags"])),
-        metadata=named["metadata"],
-        importance=named["importance"],
-        scope=Scope(user=row[9], agent=row[10], session=row[11]),
-        source=named["source"],
-        origin=named["origin"],
-        said_at=named["said_at"],
-        created_at=named["created_at"],
-        expires_at=named["expires_at"],
-        valid_to=named["valid_to"],
-        superseded_by=named["superseded_by"],
+        id=row.id,
+        kind=row.kind,
+        form=row.form,
+        mime=row.mime,
+        text=row.text,
+        content=row.content,
+        tags=tuple(json.loads(row.tags)),
+        metadata=row.metadata,
+        importance=row.importance,
+        scope=row.scope,
+        source=row.source,
+        origin=row.origin,
+        said_at=row.said_at,
+        created_at=row.created_at,
+        expires_at=row.expires_at,
+        valid_to=row.valid_to,
+        superseded_by=row.superseded_by,
         vector=vector,
         terms=terms,
     )
 
 
 def _append(
-    tx: Tx, space: int, records: Sequence[Record], versions: Sequence[int], action: str, *, now: int
-) -> list[Row]:
+    tx: Tx, space: int, records: Sequence[Record], versions: Sequence[int], action: Action, *, now: int
+) -> list[MemoryRow]:
     """Write one row a record under fresh sequence numbers, with its trace and tags."""
     first = tx.take(space, len(records))
     rows = [
@@ -506,8 +447,8 @@ def _append(
     return rows
 
 
-def _row(record: Record, *, seq: int, version: int, action: str, now: int) -> Row:
-    return (
+def _row(record: Record, *, seq: int, version: int, action: Action, now: int) -> MemoryRow:
+    return MemoryRow(
         seq, record.id, version, action, record.reason, record.kind, record.form, record.mime, record.importance,
         record.scope.user, record.scope.agent, record.scope.session, record.source, record.said_at,
         record.created_at, now, None, record.expires_at, record.valid_to, record.superseded_by, record.origin,
@@ -536,7 +477,7 @@ def close(tx: Tx, space: int, id: str, *, by: Record, reason: str | None, now: i
     links.put(tx, space, [Link(id=by.id, relation="supersedes", other=id, at=at, reason=reason)])
 
 
-def shut(tx: Tx, space: int, id: str, *, action: Action, reason: str, now: int) -> Row | None:
+def shut(tx: Tx, space: int, id: str, *, action: Action, reason: str, now: int) -> MemoryRow | None:
     """Take a memory out of recall with nothing in its place; None if it is out already."""
     rows = currents(tx, space, [id])
     if not rows or decode(rows[0]).valid_to is not None:
@@ -586,10 +527,6 @@ def _content(form: str, text: str, content: Any) -> Content:
     return content.decode() if form == "text" and isinstance(content, bytes) else content
 
 
-def _expired(row: Row, now: int) -> bool:
-    return row[17] is not None and row[17] <= now
-
-
 def _moment(micros: int | None) -> datetime | None:
     return None if micros is None else times.from_micros(micros)
 
@@ -605,30 +542,22 @@ def count_versions(tx: Tx, space: int) -> int:
     return int(tx.run("SELECT count(*) FROM memory WHERE space = :space", {"space": space})[0][0])
 
 
-def all_feedback(tx: Tx, space: int) -> list[Row]:
-    """Every memory's feedback: id, used, ignored, wrong, confirmed, last_at."""
-    return tx.run(
+def all_feedback(tx: Tx, space: int) -> list[FeedbackRow]:
+    """Return every memory's feedback."""
+    rows = tx.run(
         "SELECT id, used, ignored, wrong, confirmed, last_at FROM feedback WHERE space = :space ORDER BY id",
         {"space": space},
     )
+    return [FeedbackRow._make(row) for row in rows]
 
 
-def restore_feedback(tx: Tx, space: int, row: Row) -> bool:
+def restore_feedback(tx: Tx, space: int, row: FeedbackRow) -> bool:
     """Put back one row of `all_feedback`; False if the memory has feedback already."""
-    id, used, ignored, wrong, confirmed, last_at = row
-    if not tx.run(_CURRENT, {"space": space, "id": id}):
+    if not tx.run(_CURRENT, {"space": space, "id": row.id}):
         return False
     rows = tx.run(
         "INSERT INTO feedback (space, id, used, ignored, wrong, confirmed, last_at)"
         " VALUES (:space, :id, :used, :ignored, :wrong, :confirmed, :last_at) ON CONFLICT DO NOTHING RETURNING id",
-        {
-            "space": space,
-            "id": id,
-            "used": used,
-            "ignored": ignored,
-            "wrong": wrong,
-            "confirmed": confirmed,
-            "last_at": last_at,
-        },
+        {"space": space, **row._asdict()},
     )
     return bool(rows)

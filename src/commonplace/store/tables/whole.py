@@ -17,8 +17,8 @@ from typing import Protocol
 from commonplace.errors import Conflict
 from commonplace.store import trace
 from commonplace.store.base import Indexed, Params, Row, Tx
+from commonplace.store.row import MemoryRow
 from commonplace.store.tables import links, memories
-from commonplace.values import Scope
 
 MOST_ROWS = 500
 MOST_BYTES = 16_000_000
@@ -118,10 +118,10 @@ class Memories:
         found = memories.whole_memories(tx, space, last, limit=len(sizes)) if sizes else []
         if len(found) < sum(count for _, count, _ in sizes):
             return _damaged(tx, space, [id for _, _, id in sizes], found)
-        return [_whole(id, list(versions)) for id, versions in groupby(found, lambda each: memories.id_of(each[0]))]
+        return [_whole(id, list(versions)) for id, versions in groupby(found, lambda each: each[0].id)]
 
     def ready(self, records: Sequence[Record]) -> list[Record]:
-        return [replace(record, terms=tuple(map(_terms, record.rows))) for record in records]
+        return [replace(record, terms=tuple(_terms(MemoryRow._make(row)) for row in record.rows)) for record in records]
 
     def put(
         self, tx: Tx, space: int, new: Sequence[Record], changed: Sequence[Record], *, overwrite: bool
@@ -140,7 +140,7 @@ class Memories:
         memories.forget(tx, space, [id for (id,) in keys])
 
 
-def _whole(id: str, versions: list[tuple[Row, bytes | None]]) -> Record:
+def _whole(id: str, versions: list[tuple[MemoryRow, bytes | None]]) -> Record:
     rows = tuple(_plain(row) for row, _ in versions)
     vectors = tuple(vector for _, vector in versions)
     blobs = [_bytes(row[-1]) for row in rows]
@@ -152,7 +152,7 @@ def _whole(id: str, versions: list[tuple[Row, bytes | None]]) -> Record:
     )
 
 
-def _damaged(tx: Tx, space: int, ids: Sequence[str], found: Sequence[tuple[Row, bytes | None]]) -> list[Record]:
+def _damaged(tx: Tx, space: int, ids: Sequence[str], found: Sequence[tuple[MemoryRow, bytes | None]]) -> list[Record]:
     """The memories of a page on which versions have lost their traces, those without any vector."""
     vectors = {row[0]: vector for row, vector in found}
     records = []
@@ -164,32 +164,33 @@ def _damaged(tx: Tx, space: int, ids: Sequence[str], found: Sequence[tuple[Row, 
     return records
 
 
-def _plain(row: Row) -> Row:
+def _plain(row: MemoryRow) -> MemoryRow:
     """A row of COLUMNS with its content as its form says: an engine may keep text and bytes in one type."""
-    form, content = row[6], row[-1]
-    return (*row[:-1], content.decode()) if isinstance(content, bytes) and form != "bytes" else row
+    if not isinstance(row.content, bytes) or row.form == "bytes":
+        return row
+    return row._replace(content=row.content.decode())
 
 
 def _bytes(content: str | bytes | None) -> bytes | None:
     return content.encode() if isinstance(content, str) else content
 
 
-def _standing(tx: Tx, space: int, ids: Sequence[str]) -> dict[str, list[Row]]:
+def _standing(tx: Tx, space: int, ids: Sequence[str]) -> dict[str, list[MemoryRow]]:
     """The versions, oldest first, of those of the memories that are there."""
     where, params = _among(tx, "id", space, ids)
     found = tx.run(f"SELECT {memories.COLUMNS} FROM memory WHERE {where} ORDER BY id, version", params)
-    standing: dict[str, list[Row]] = defaultdict(list)
-    for row in found:
-        standing[memories.id_of(row)].append(_plain(row))
+    standing: dict[str, list[MemoryRow]] = defaultdict(list)
+    for row in map(MemoryRow._make, found):
+        standing[row.id].append(_plain(row))
     return standing
 
 
-def _tags(row: Row) -> list[str]:
-    return list(json.loads(row[21])) if row[21] != "[]" else []
+def _tags(row: MemoryRow) -> list[str]:
+    return list(json.loads(row.tags)) if row.tags != "[]" else []
 
 
-def _terms(row: Row) -> bytes:
-    return trace.terms(memories.text_of(row), _tags(row), memories.source_of(row))
+def _terms(row: MemoryRow) -> bytes:
+    return trace.terms(row.text, _tags(row), row.source)
 
 
 def _insert(tx: Tx, space: int, records: Sequence[Record]) -> int:
@@ -198,26 +199,25 @@ def _insert(tx: Tx, space: int, records: Sequence[Record]) -> int:
     if not count:
         return 0
     first = tx.take(space, count)
-    versions = (row for record in records for row in record.rows)
-    rows = [(seq, *row[1:-1], _bytes(row[-1])) for seq, row in enumerate(versions, first)]
+    versions = (MemoryRow._make(row) for record in records for row in record.rows)
+    rows = [row._replace(seq=seq, content=_bytes(row.content)) for seq, row in enumerate(versions, first)]
     tx.many(memories._INSERT, (dict(zip(memories._NAMES, row, strict=True), space=space) for row in rows))
-    tx.many(memories._INSERT_TAG, ({"space": space, "tag": tag, "seq": row[0]} for row in rows for tag in _tags(row)))
+    tx.many(memories._INSERT_TAG, ({"space": space, "tag": tag, "seq": row.seq} for row in rows for tag in _tags(row)))
     traces = ((vector, terms) for record in records for vector, terms in zip(record.vectors, record.terms, strict=True))
     tx.index.add(space, [_indexed(row, *found) for row, found in zip(rows, traces, strict=True)])
     for row in rows:
-        if row[_ENDED_AT] is not None:  # within a memory, each version was ended by the next one
-            tx.index.end(space, row[0], by=row[0] + 1)
+        if row.ended_at is not None:  # within a memory, each version was ended by the next one
+            tx.index.end(space, row.seq, by=row.seq + 1)
     return first
 
 
-def _indexed(row: Row, vector: bytes | None, terms: bytes) -> Indexed:
-    closed = row[18] is not None
-    scope = Scope(user=row[9], agent=row[10], session=row[11])
-    head = trace.head(kind=memories.kind_of(row), scope=scope, expires_at=row[17], closed=closed)
-    return Indexed(row[0], head, closed, vector, terms)
+def _indexed(row: MemoryRow, vector: bytes | None, terms: bytes) -> Indexed:
+    closed = row.valid_to is not None
+    head = trace.head(kind=row.kind, scope=row.scope, expires_at=row.expires_at, closed=closed)
+    return Indexed(row.seq, head, closed, vector, terms)
 
 
-def _change(tx: Tx, space: int, record: Record, known: list[Row], *, overwrite: bool) -> bool:
+def _change(tx: Tx, space: int, record: Record, known: Sequence[Row], *, overwrite: bool) -> bool:
     """Bring a memory that is there to where the record is; False if it is further on and was left alone."""
     shared = min(len(known), len(record.rows))
     same = all(_said(mine) == _said(theirs) for mine, theirs in zip(record.rows, known, strict=False))
