@@ -621,7 +621,7 @@ KILLED = """
 import os, sys, time
 import commonplace.store.postgres.store, commonplace.store.sqlite.store
 from commonplace.transfer.copy import copy
-from commonplace.store import moving
+from commonplace.store.tables import whole as moving
 moving.MOST_ROWS = 7
 
 def progress(done, total):

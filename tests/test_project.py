@@ -20,6 +20,7 @@ import commonplace
 from commonplace import __version__, errors
 
 ROOT = Path(__file__).resolve().parent.parent
+CONTRACT = ROOT / "tests" / "contract"
 PACKAGE = ROOT / "src" / "commonplace"
 
 ERRORS = {
@@ -41,7 +42,8 @@ HEAVY += ("ag2", "agent_framework", "httpx", "aiohttp", "fastapi", "starlette", 
 HEAVY_BUILT_IN = ("http.server", "multiprocessing", "socketserver", "unittest", "xmlrpc")
 
 SMOKE = """
-import commonplace
+import commonplace, commonplace.testing
+assert commonplace.testing.BookConformance
 import commonplace.integrations.door, commonplace.integrations.tasks  # they need only what the package needs
 with commonplace.open("smoke.db") as book:
     book.remember("We chose FastAPI over Flask because of async support", kind="decision")
@@ -152,7 +154,9 @@ def assert_whole(wheel: Path, sdist: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         packed = {f"src/{name}" for name in archive.namelist() if name.startswith("commonplace/")}
         licences = {Path(name).name for name in archive.namelist() if "/licenses/" in name}
-    assert packed == sources
+    contract = {f"src/commonplace/testing/contract/{path.name}" for path in CONTRACT.glob("*.py")}
+    assert "src/commonplace/testing/contract/machine.py" in contract
+    assert packed == sources | contract
     assert licences == {"LICENSE", "NOTICE"}
     with tarfile.open(sdist) as archive:
         kept = {name.partition("/")[2] for name in archive.getnames()}
