@@ -21,7 +21,7 @@ from time import perf_counter
 from typing import Any
 
 from commonplace.learn.extract import extract
-from commonplace.reconcile.statements import Finding, Utterance
+from commonplace.values.extraction import Finding, Utterance
 
 Wanted = dict[str, Any]
 

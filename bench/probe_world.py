@@ -12,10 +12,10 @@ from commonplace.access import keys
 from commonplace.book import Book
 from commonplace.errors import CommonplaceError
 from commonplace.location import open_core
+from commonplace.memories.core import Core
 from commonplace.server.app import create_app
 from commonplace.server.config import Config
 from commonplace.store.base import Store
-from commonplace.store.core import Core
 
 OWN = ("alpha", "beta", "agents-one", "agents-two")
 """Spaces that some of the keys open."""

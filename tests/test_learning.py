@@ -20,9 +20,9 @@ import commonplace
 from commonplace import Book, Draft, QueueFull, Settings
 from commonplace.learn import jobs as working
 from commonplace.reconcile import plan
-from commonplace.reconcile.statements import Finding, Utterance
 from commonplace.store.tables import jobs
 from commonplace.testing import HashEmbedder
+from commonplace.values.extraction import Finding, Utterance
 
 CAT = "My cat is called Miso."
 
@@ -272,7 +272,7 @@ WORKER = """
 import sys, commonplace
 from commonplace.testing import HashEmbedder
 book = commonplace.open(sys.argv[1], embedder=HashEmbedder())
-book._core.extractor.extract([])
+book._core.extractor().extract([])
 print("ready", flush=True)
 while True:
     book.work()

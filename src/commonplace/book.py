@@ -20,11 +20,11 @@ from commonplace.kv import KeyValue
 from commonplace.memories import forget as forgetting
 from commonplace.memories import pages, write
 from commonplace.memories import revise as revising
+from commonplace.memories.core import Core, Place
 from commonplace.recall import answer, question, rank, receipt, second_reading
 from commonplace.recall import links as relating
 from commonplace.store.base import Tx
 from commonplace.store.candidates import Floats
-from commonplace.store.core import Core, Place
 from commonplace.store.tables import entries, files, jobs, links, memories, messages, spaces
 from commonplace.store.where import Selection, compile_where, is_plain
 from commonplace.transcript import Transcript

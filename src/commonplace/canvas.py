@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from commonplace.errors import Conflict, InvalidInput
+from commonplace.memories.core import Place
 from commonplace.settings import Settings
 from commonplace.store.base import Store, Tx
-from commonplace.store.core import Place
 from commonplace.store.tables import files, requests
 from commonplace.values import File, checks, times
 

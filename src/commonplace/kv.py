@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from commonplace.memories.core import Place
 from commonplace.settings import Settings
 from commonplace.store.base import Store, Tx
-from commonplace.store.core import Place
 from commonplace.store.tables import entries
 from commonplace.values import Entry, Json, checks, times
 

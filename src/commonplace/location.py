@@ -10,19 +10,19 @@ from pathlib import Path
 from commonplace.book import Book
 from commonplace.errors import CommonplaceError, InvalidInput, ServerUnavailable, StoreUnavailable
 from commonplace.kv import KeyValue
+from commonplace.memories.core import BackgroundWorker, Core, Place
 from commonplace.models.embedders import load as load_embedder
 from commonplace.models.embedders.base import Embedder
 from commonplace.models.rerankers import Reranker
 from commonplace.models.rerankers import load as load_reranker
-from commonplace.reconcile.statements import Extractor
 from commonplace.remote import address as remote_address
 from commonplace.remote.address import is_remote
 from commonplace.settings import Settings
 from commonplace.store.base import Store
-from commonplace.store.core import Core, Place
 from commonplace.store.postgres import address
 from commonplace.store.sqlite.store import SqliteStore
 from commonplace.values import checks
+from commonplace.values.extraction import Extractor
 
 EmbedderLike = Embedder | Callable[[list[str]], object] | str | None
 ExtractorLike = Extractor | str | None
@@ -95,7 +95,9 @@ def open_core(
     reader = _reader(extractor, space, chosen)
     store = open_store(where, chosen, read_url=read_url)
     try:
-        return Core(store, loaded, chosen, shown(where), reranker=rereader, extractor=reader(store))
+        return Core(
+            store, loaded, chosen, shown(where), extractor=reader(store), worker=_make_worker, reranker=rereader
+        )
     except CommonplaceError:
         store.close()
         raise
@@ -160,19 +162,36 @@ def _open_remote(
     return RemoteBook(Transport(remote_address.parse_all(url, api_key), timeout=seconds), space)
 
 
-def _reader(spec: ExtractorLike, space: str, settings: Settings) -> Callable[[Store], Extractor | None]:
-    """What makes the extractor once there is a store to count its tokens in; a wrong one is refused before."""
+def _reader(spec: ExtractorLike, space: str, settings: Settings) -> Callable[[Store], Callable[[], Extractor]]:
+    """Return what makes the extractor, given the store to count its tokens in; refuse a wrong one at once."""
     if spec is None or spec == "rules":
-        return lambda store: None
+        return lambda store: _make_rules
     if isinstance(spec, str):
         from commonplace.learn.chat import chat
         from commonplace.learn.model import ModelExtractor
 
         client = chat(spec)
-        return lambda store: ModelExtractor(client, ledger=KeyValue(store, Place(store, space), LEDGER, settings))
+
+        def make(store: Store) -> Callable[[], Extractor]:
+            model = ModelExtractor(client, ledger=KeyValue(store, Place(store, space), LEDGER, settings))
+            return lambda: model
+
+        return make
     if isinstance(spec, type) or not callable(getattr(spec, "extract", None)):
         raise InvalidInput(f"an extractor is 'rules', 'openai:MODEL' or an object with extract(messages), not {spec!r}")
-    return lambda store: spec
+    return lambda store: lambda: spec
+
+
+def _make_rules() -> Extractor:
+    from commonplace.learn.extract import Rules  # few books learn, and its patterns take a while to compile
+
+    return Rules()
+
+
+def _make_worker(core: Core) -> BackgroundWorker:
+    from commonplace.learn.jobs import Worker  # few books learn, and it is slow to import
+
+    return Worker(core)
 
 
 def _is_url(place: str) -> bool:

@@ -8,9 +8,9 @@ from datetime import datetime
 from commonplace.guard import redaction
 from commonplace.memories import forget as forgetting
 from commonplace.memories import messages as saying
+from commonplace.memories.core import Place
 from commonplace.settings import Settings
 from commonplace.store.base import Store
-from commonplace.store.core import Place
 from commonplace.store.tables import messages
 from commonplace.values import Json, Message, checks, times
 

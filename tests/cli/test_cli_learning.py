@@ -15,7 +15,7 @@ from test_cli_manners import start
 import commonplace
 from commonplace.cli import main
 from commonplace.learn import jobs
-from commonplace.store.core import Core
+from commonplace.memories.core import Core
 
 TALK = "Sarah: I prefer TypeScript.\nEve: The staging server listens on port 8081.\n"
 NEXT = "Sarah: I prefer TypeScript.\nEve: The staging server listens on port 9090.\n"

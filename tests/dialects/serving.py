@@ -18,13 +18,13 @@ import uvicorn
 from commonplace.book import Book
 from commonplace.errors import CommonplaceError, Unauthorized
 from commonplace.location import open_core
+from commonplace.memories.core import Core
 from commonplace.server.app import create_app
 from commonplace.server.callers import Ask, Caller
 from commonplace.server.config import Config
 from commonplace.server.door import Door, Gate
 from commonplace.server.running import bound
 from commonplace.server.visits import Extra
-from commonplace.store.core import Core
 
 CLIENTS = Path(os.environ.get("COMMONPLACE_CLIENTS", Path(sys.prefix) / "clients"))
 """Where `make` puts the packages of other makers, a directory for each."""

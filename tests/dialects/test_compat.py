@@ -12,7 +12,7 @@ import commonplace
 from commonplace import compat
 from commonplace.compat import answers, botwire, memstore, zero_latency
 from commonplace.learn import jobs
-from commonplace.reconcile.statements import Finding, Utterance
+from commonplace.values.extraction import Finding, Utterance
 from tests.dialects.serving import Served, talking
 
 

@@ -9,8 +9,8 @@ import pytest
 from keys_harness import Crew
 
 from commonplace.location import open_core
+from commonplace.memories.core import Core
 from commonplace.server.visits import VisitedStore
-from commonplace.store.core import Core
 from commonplace.testing import HashEmbedder
 from tests import postgres
 

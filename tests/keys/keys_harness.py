@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 import pytest
 
 from commonplace.book import Book
+from commonplace.memories.core import Core
 from commonplace.server.callers import Ask, Operation, Role
 from commonplace.server.door import Door
 from commonplace.server.gate import KeyGate
-from commonplace.store.core import Core
 
 T = TypeVar("T")
 NAMESPACE = "shelf"

@@ -13,9 +13,9 @@ from keys_harness import door_of, put, recall, remember
 
 from commonplace.errors import LimitReached, Unauthorized
 from commonplace.location import open_core
+from commonplace.memories.core import Core
 from commonplace.server.door import Door
 from commonplace.server.visits import VisitedStore
-from commonplace.store.core import Core
 from commonplace.testing import HashEmbedder
 
 THREADS = 25

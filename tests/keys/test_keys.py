@@ -12,7 +12,7 @@ from keys_harness import ON_SQLITE, door_of, put, recall
 from commonplace.access import keys
 from commonplace.book import Book
 from commonplace.errors import CommonplaceError, Forbidden, InvalidInput, NotFound, Unauthorized
-from commonplace.store.core import Core
+from commonplace.memories.core import Core
 from commonplace.store.tables import keys as rows
 from commonplace.store.tables import meters
 from commonplace.values import times

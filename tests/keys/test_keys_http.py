@@ -14,9 +14,9 @@ from keys_serving import served
 from commonplace.access import keys
 from commonplace.access.keys import NewKey
 from commonplace.book import Book
+from commonplace.memories.core import Core
 from commonplace.server.app import create_app
 from commonplace.server.config import Config
-from commonplace.store.core import Core
 
 ASK = {"query": "which framework did we choose?"}
 RECALL = "/v1/spaces/default/recall"

@@ -14,7 +14,7 @@ from commonplace.access.keys import NewKey
 from commonplace.access.plans import Limits
 from commonplace.book import Book
 from commonplace.errors import Conflict, InvalidInput, NotFound, QuotaExceeded, RateLimited
-from commonplace.store.core import Core
+from commonplace.memories.core import Core
 from commonplace.store.tables import meters
 from commonplace.values import times
 

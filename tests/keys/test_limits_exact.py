@@ -11,7 +11,7 @@ from keys_harness import NAMESPACE, Crew, Worker, door_of, put
 
 from commonplace.access import keys
 from commonplace.book import Book
-from commonplace.store.core import Core
+from commonplace.memories.core import Core
 from commonplace.store.tables import meters
 
 PROCESSES = 4

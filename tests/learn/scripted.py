@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from commonplace.learn.chat import NoReply, Reply, Turn
-from commonplace.reconcile.statements import Finding, Utterance
+from commonplace.values.extraction import Finding, Utterance
 
 MONDAY = datetime(2026, 3, 2, 10, 0, tzinfo=timezone.utc)
 

@@ -15,8 +15,8 @@ from commonplace.learn.extract import extract
 from commonplace.learn.persons import Who, named, retell
 from commonplace.learn.segment import sentences
 from commonplace.recall.pack import HEADER
-from commonplace.reconcile.statements import TEAM, Act, Finding, Utterance
 from commonplace.values import Kind
+from commonplace.values.extraction import TEAM, Act, Finding, Utterance
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SNIPPETS = ROOT / "tests" / "data" / "learning"

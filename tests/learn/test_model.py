@@ -19,9 +19,9 @@ from commonplace.errors import InvalidInput
 from commonplace.learn import model
 from commonplace.learn.chat import NoReply
 from commonplace.learn.model import ModelExtractor
-from commonplace.reconcile.statements import Finding
 from commonplace.testing import HashEmbedder
 from commonplace.values import times
+from commonplace.values.extraction import Finding
 from learn.scripted import CHOICE, LIKING, MONDAY, TALK, ByRule, Script, answer, entry, liking, rules_of, said
 
 

@@ -12,7 +12,8 @@ import pytest
 
 from commonplace.models.embedders import load
 from commonplace.reconcile.relate import relate
-from commonplace.reconcile.statements import TEAM, Act, Link, Relation, Statement
+from commonplace.reconcile.statements import Link, Relation, Statement
+from commonplace.values.extraction import TEAM, Act
 
 TABLE = Path(__file__).parent.parent / "data" / "learning"
 WHEN = datetime(2024, 1, 1, tzinfo=timezone.utc)

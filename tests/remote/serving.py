@@ -15,12 +15,12 @@ import uvicorn
 from fastapi import FastAPI
 
 from commonplace.location import open_core
+from commonplace.memories.core import Core
 from commonplace.server.app import create_app
 from commonplace.server.config import Config
 from commonplace.server.door import Door
 from commonplace.server.open_gate import OpenGate
 from commonplace.settings import Settings
-from commonplace.store.core import Core
 from commonplace.testing import HashEmbedder
 
 EMBEDDER = HashEmbedder()

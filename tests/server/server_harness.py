@@ -10,9 +10,9 @@ from pathlib import Path
 import uvicorn
 
 from commonplace.location import open_core
+from commonplace.memories.core import Core
 from commonplace.server.app import create_app
 from commonplace.server.config import Config
-from commonplace.store.core import Core
 
 
 @dataclass

@@ -18,9 +18,9 @@ import commonplace
 from commonplace import Book
 from commonplace.access import keys
 from commonplace.learn import jobs
+from commonplace.memories.core import Core
 from commonplace.server import idempotency
 from commonplace.server.api import streams
-from commonplace.store.core import Core
 
 MARK = "the other space's secret"
 

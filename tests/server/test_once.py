@@ -15,8 +15,8 @@ import pytest
 from server_harness import Running, start
 
 from commonplace.errors import AnswerLost
+from commonplace.memories.core import Place
 from commonplace.server.idempotency import Once
-from commonplace.store.core import Place
 from commonplace.store.tables import requests
 from commonplace.values import Learned
 

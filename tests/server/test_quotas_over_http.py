@@ -19,7 +19,7 @@ import pytest
 from commonplace import Book
 from commonplace.access import keys
 from commonplace.location import open_core
-from commonplace.store.core import Core
+from commonplace.memories.core import Core
 
 CLIENTS = 1000
 

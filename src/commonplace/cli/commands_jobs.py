@@ -18,7 +18,7 @@ from commonplace.cli.table import Column, columns, table
 from commonplace.values import Job
 
 if TYPE_CHECKING:
-    from commonplace.store.core import Core, Place
+    from commonplace.memories.core import Core, Place
 
 _LOOK = 1.0
 """Seconds between two looks for jobs: they come from other processes, and nobody says when."""
@@ -108,7 +108,7 @@ def _work(args: Namespace, console: Console) -> int:
 
 def _named(core: Core, space: str | None) -> Place | None:
     """The one space that was asked for on the command line; the environment does not count here."""
-    from commonplace.store.core import Place
+    from commonplace.memories.core import Place
     from commonplace.values import checks
 
     return None if space is None else Place(core.store, checks.name(space, "space"))

@@ -13,8 +13,8 @@ from commonplace.errors import NotFound
 
 if TYPE_CHECKING:
     from commonplace.book import Book
+    from commonplace.memories.core import Core
     from commonplace.store.base import Store
-    from commonplace.store.core import Core
 
 DEFAULT = "commonplace.db"
 

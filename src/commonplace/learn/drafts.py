@@ -10,8 +10,8 @@ from commonplace.learn.clauses import Clause, joined
 from commonplace.learn.due import due
 from commonplace.learn.opening import without_end
 from commonplace.learn.persons import Who, retell
-from commonplace.reconcile.statements import Act, Finding
 from commonplace.values import Kind
+from commonplace.values.extraction import Act, Finding
 
 REASONED: tuple[Kind, ...] = ("decision", "failure", "pattern")
 """Kinds of which a memory tells the reason, or what to do instead."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from commonplace.learn.reading import Reader
-from commonplace.reconcile.statements import Finding, Utterance
+from commonplace.values.extraction import Finding, Utterance
 
 
 def extract(messages: Sequence[Utterance]) -> list[list[Finding]]:

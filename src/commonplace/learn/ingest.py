@@ -9,16 +9,16 @@ from typing import Any
 
 from commonplace.guard import echo, injection, redaction
 from commonplace.memories import write
+from commonplace.memories.core import Core
 from commonplace.reconcile import plan
 from commonplace.reconcile.plan import Arrival, Settled
-from commonplace.reconcile.statements import Finding, Utterance
 from commonplace.store.base import Tx
-from commonplace.store.core import Core
 from commonplace.store.row import MemoryRow
 from commonplace.store.tables import jobs, links, memories, messages
 from commonplace.store.tables.memories import Record
 from commonplace.text import terms
 from commonplace.values import Draft, Job, Json, Learned, Link, Origin, Scope, times
+from commonplace.values.extraction import Finding, Utterance
 
 Progress = Callable[[int, int], None]
 
@@ -259,7 +259,7 @@ def _message(row: MemoryRow) -> _Message:
 
 
 def _extracted(core: Core, said: _Said) -> list[_Found]:
-    findings = core.extractor.extract([*said.before, *(each.utterance for each in said.new)])[len(said.before) :]
+    findings = core.extractor().extract([*said.before, *(each.utterance for each in said.new)])[len(said.before) :]
     return [
         _Found(message=message, finding=finding)
         for message, those in zip(said.new, findings, strict=True)

@@ -14,8 +14,8 @@ from commonplace.errors import CommonplaceError, EmbedderMismatch, JobFailed, St
 from commonplace.guard import redaction
 from commonplace.learn import ingest
 from commonplace.memories import prune
+from commonplace.memories.core import Core, Place
 from commonplace.reconcile.plan import Settled
-from commonplace.store.core import Core, Place
 from commonplace.store.tables import jobs
 from commonplace.values import Job, times
 

@@ -14,8 +14,8 @@ from commonplace.learn import model_answer, model_prompt
 from commonplace.learn.budget import Budget, today
 from commonplace.learn.chat import NoReply, Turn, chat
 from commonplace.learn.model_answer import Reading, Unreadable
-from commonplace.reconcile.statements import Extractor, Finding, Utterance
 from commonplace.text import tokens
+from commonplace.values.extraction import Extractor, Finding, Utterance
 
 _ROLES = ("user", "assistant")
 """Who is listened to; what tools and system messages say is context."""

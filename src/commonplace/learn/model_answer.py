@@ -11,8 +11,8 @@ from typing import Any, cast, get_args
 
 from commonplace.learn.persons import named
 from commonplace.learn.support import Heard
-from commonplace.reconcile.statements import TEAM, Act, Finding, Utterance
 from commonplace.values import KINDS, Kind
+from commonplace.values.extraction import TEAM, Act, Finding, Utterance
 
 MOST = 6
 """Memories of one message; a model that finds more is making them up."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from commonplace.learn.chat import Turn
 from commonplace.learn.persons import named
-from commonplace.reconcile.statements import Utterance
+from commonplace.values.extraction import Utterance
 
 _LONGEST_CONTEXT = 1_500
 """Characters of an earlier message: enough to see what a later one refers to."""

@@ -8,8 +8,8 @@ from commonplace.learn import words
 from commonplace.learn.clauses import Clause
 from commonplace.learn.persons import Who
 from commonplace.learn.regex import compiled
-from commonplace.reconcile.statements import TEAM
 from commonplace.values import Kind
+from commonplace.values.extraction import TEAM
 
 _SPEAKER = frozenset("i my me mine myself".split())
 _GROUP = frozenset("we our us ours ourselves let's lets".split())

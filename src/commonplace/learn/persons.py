@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 
 from commonplace.reconcile.claims import verbs
-from commonplace.reconcile.statements import TEAM
 from commonplace.text.speakers import ASSISTANTS, USERS
+from commonplace.values.extraction import TEAM
 
 _KEPT = re.compile(r"(`[^`]*`|\"[^\"]*\"|“[^”]*”|https?://\S+)")
 _TOKEN = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|\s+|\S[^\s\w]*|\w+")

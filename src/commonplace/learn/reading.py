@@ -22,9 +22,9 @@ from commonplace.learn.rules.patterns import DESCRIPTIVE
 from commonplace.learn.said import Said
 from commonplace.learn.segment import Span, sentences
 from commonplace.learn.worth import REPORTED, Voice
-from commonplace.reconcile.statements import Utterance
 from commonplace.text.speakers import ASSISTANTS
 from commonplace.values import Kind
+from commonplace.values.extraction import Utterance
 
 _ROLES = ("user", "assistant")
 _LATEST = 50

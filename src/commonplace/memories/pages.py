@@ -7,8 +7,8 @@ import binascii
 import json
 
 from commonplace.errors import InvalidInput
+from commonplace.memories.identity import Identity
 from commonplace.store.base import Tx
-from commonplace.store.identity import Identity
 from commonplace.store.row import MemoryRow
 from commonplace.store.tables import entries, files, jobs, memories, messages
 from commonplace.store.where import Selection, compile_where

@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 
 from commonplace.errors import InvalidInput
 from commonplace.memories import strength as weigh
+from commonplace.memories.core import Core
 from commonplace.store.base import Tx
-from commonplace.store.core import Core
 from commonplace.store.row import LifeRow
 from commonplace.store.tables import jobs, memories, requests
 from commonplace.store.where import Selection, compile_where

@@ -10,10 +10,10 @@ from types import EllipsisType
 from commonplace.errors import InvalidInput
 from commonplace.guard import redaction
 from commonplace.memories import write as drafts
+from commonplace.memories.core import Core
 from commonplace.store import trace
 from commonplace.store.base import Tx
 from commonplace.store.candidates import Floats
-from commonplace.store.core import Core
 from commonplace.store.row import MemoryRow
 from commonplace.store.tables import memories
 from commonplace.values import Content, Json, Kind, Memory, checks, times

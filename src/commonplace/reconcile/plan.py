@@ -14,18 +14,18 @@ import numpy as np
 import numpy.typing as npt
 
 from commonplace.memories import write
+from commonplace.memories.core import Core
 from commonplace.memories.repetition import HELD
 from commonplace.recall import rank
 from commonplace.reconcile.claims.changes import may_reverse
 from commonplace.reconcile.claims.reading import read
 from commonplace.reconcile.neighbours import Known, Recent, stated
 from commonplace.reconcile.relate import NEAR, decides, relate, takes_back
-from commonplace.reconcile.statements import TEAM, Act, Relation, Statement
 from commonplace.reconcile.statements import Link as Likeness
+from commonplace.reconcile.statements import Relation, Statement
 from commonplace.store import trace
 from commonplace.store.base import Tx, Where
 from commonplace.store.candidates import Candidates, Floats, Probe
-from commonplace.store.core import Core
 from commonplace.store.row import MemoryRow
 from commonplace.store.tables import links, memories
 from commonplace.store.tables.memories import Record
@@ -33,6 +33,7 @@ from commonplace.store.where import Selection, compile_where
 from commonplace.text import terms
 from commonplace.values import KINDS, ORIGINS, Json, Kind, Link, Origin, Within, times
 from commonplace.values import Relation as Named
+from commonplace.values.extraction import TEAM, Act
 from commonplace.values.ids import new_id
 
 _RIVALS = 16

@@ -9,10 +9,10 @@ from typing import Any
 
 from commonplace.errors import NotFound
 from commonplace.memories import repetition, standing
+from commonplace.memories.core import Core
 from commonplace.memories.write import embedded
 from commonplace.store import trace
 from commonplace.store.base import Tx
-from commonplace.store.core import Core
 from commonplace.store.tables import links, memories
 from commonplace.store.tables.memories import Record
 from commonplace.values import TEXT, Link, Scope, times

@@ -14,6 +14,7 @@ from starlette.middleware.cors import CORSMiddleware
 from commonplace import __version__
 from commonplace.access.keys import sign_up
 from commonplace.errors import CommonplaceError, InvalidInput
+from commonplace.memories.core import Core
 from commonplace.server import tracing
 from commonplace.server.api import keys
 from commonplace.server.api import router as native
@@ -28,7 +29,6 @@ from commonplace.server.openapi import documented
 from commonplace.server.paths import RawPath
 from commonplace.server.problems import broken, problem, refusal
 from commonplace.server.watching import Watched
-from commonplace.store.core import Core
 
 
 def create_app(core: Core, config: Config, *, closing: Callable[[], None] | None = None) -> FastAPI:

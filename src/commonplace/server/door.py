@@ -10,10 +10,10 @@ from typing import Protocol, TypeVar
 
 from commonplace.book import Book
 from commonplace.errors import Forbidden, InvalidInput
+from commonplace.memories.core import Core, Place
 from commonplace.server.callers import Ask, Caller
 from commonplace.server.idempotency import Answered, Once
 from commonplace.server.visits import Extra, Visit, VisitedStore, visiting
-from commonplace.store.core import Core, Place
 from commonplace.store.tables import spaces
 
 T = TypeVar("T")

@@ -18,10 +18,10 @@ import numpy as np
 
 from commonplace.errors import Conflict, EmbedderMismatch, InvalidInput, NotFound, StoreCorrupt
 from commonplace.location import exists, open_store, shown
+from commonplace.memories import identity
+from commonplace.memories.identity import Identity
 from commonplace.settings import Settings
-from commonplace.store import identity
 from commonplace.store.base import Row, Store, Tx
-from commonplace.store.identity import Identity
 from commonplace.store.tables import memories, spaces, whole
 from commonplace.store.tables.whole import FEEDBACK, MEMORIES, Record, Shelf
 from commonplace.transfer import adoption

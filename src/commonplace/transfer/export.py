@@ -16,11 +16,11 @@ from commonplace.canvas import checked_path
 from commonplace.errors import CommonplaceError, InvalidInput
 from commonplace.guard import redaction
 from commonplace.memories import write
+from commonplace.memories.core import Core
 from commonplace.settings import Redact
 from commonplace.store import trace
 from commonplace.store.base import Row, Store, Tx
 from commonplace.store.candidates import Floats
-from commonplace.store.core import Core
 from commonplace.store.row import FeedbackRow, MemoryRow
 from commonplace.store.tables import entries, files, links, memories, messages
 from commonplace.transfer import adoption

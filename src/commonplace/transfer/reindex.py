@@ -13,11 +13,11 @@ from dataclasses import replace
 from os import PathLike
 
 from commonplace.location import EmbedderLike, open_store
-from commonplace.memories import write
+from commonplace.memories import identity, write
 from commonplace.models.embedders import load as load_embedder
 from commonplace.models.embedders.base import Embedder
 from commonplace.settings import Settings
-from commonplace.store import identity, trace
+from commonplace.store import trace
 from commonplace.store.base import Row, Store, Tx
 from commonplace.store.tables import memories, traces
 

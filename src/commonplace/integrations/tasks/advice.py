@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from commonplace.guard.echo import strip_recalled
 from commonplace.learn.extract import extract
 from commonplace.learn.segment import sentences
-from commonplace.reconcile.statements import Utterance
+from commonplace.values.extraction import Utterance
 
 _LONGEST = 20_000
 _LABEL = re.compile(

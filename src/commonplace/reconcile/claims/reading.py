@@ -12,7 +12,7 @@ from commonplace.reconcile.claims.copular import copular
 from commonplace.reconcile.claims.holding import held, renamed
 from commonplace.reconcile.claims.verbal import verbal
 from commonplace.reconcile.claims.words import TOGETHER
-from commonplace.reconcile.statements import TEAM
+from commonplace.values.extraction import TEAM
 
 
 @lru_cache(maxsize=50_000)

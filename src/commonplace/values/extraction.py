@@ -1,0 +1,59 @@
+"""Extraction: what reads memories out of messages is given and what it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, Protocol
+
+from commonplace.values import Kind
+
+Act = Literal["keep", "correct", "forget"]
+"""What a sentence asks for: keep this, keep it in place of what was said before, or forget."""
+
+TEAM = "the team"
+"""The owner of what "we" decided, prefer or plan."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Utterance:
+    """One message as it was said."""
+
+    text: str
+    speaker: str | None
+    role: str
+    """user, assistant, system or tool."""
+    said_at: datetime
+    context: bool = False
+    """Only there for those after it: nobody asks what it holds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One memory that a message holds, and where it stands there."""
+
+    text: str
+    """A sentence that stands alone: "Sarah prefers TypeScript", not "I prefer it"."""
+    kind: Kind
+    act: Act = "keep"
+    owner: str | None = None
+    """Whose it is: a speaker's name, TEAM, or None for a fact about the world."""
+    reason: str | None = None
+    rejected: tuple[str, ...] = ()
+    """What was decided against, tried and failed, or is to be avoided."""
+    due: datetime | None = None
+    """The day that a plan or commitment names, read against the time of the message."""
+    importance: float = 0.5
+    start: int
+    end: int
+    """The span of the message's text that this was read from."""
+    rule: str
+    """The name of the rule that found it."""
+
+
+class Extractor(Protocol):
+    """Reads memories out of messages: the rules that ship with commonplace, or a model."""
+
+    def extract(self, messages: Sequence[Utterance]) -> list[list[Finding]]:
+        """What each message holds; earlier messages are the context of later ones."""
