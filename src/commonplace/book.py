@@ -24,7 +24,6 @@ from commonplace.memories.core import Core, Place
 from commonplace.recall import answer, question, rank, receipt, second_reading
 from commonplace.recall import links as relating
 from commonplace.store.base import Tx
-from commonplace.store.candidates import Floats
 from commonplace.store.tables import entries, files, jobs, links, memories, messages, spaces
 from commonplace.store.where import Selection, compile_where, is_plain
 from commonplace.transcript import Transcript
@@ -53,6 +52,7 @@ from commonplace.values import (
     checks,
     times,
 )
+from commonplace.values.arrays import Floats
 from commonplace.values.ids import new_id
 
 if TYPE_CHECKING:
@@ -336,9 +336,9 @@ class Book:
             identity.generation,
             depth=self._settings.candidates,
         )
-        chooser = answer.chooser(request, asked, probe, identity.background)
-        found = self._store.search(space, probe, where, chooser, narrow=not is_plain(selection), as_of=selection.as_of)
-        judgement = answer.closer(asked, found, chooser.judgement, self._core.embedder)
+        choose = partial(answer.choose, request=request, asked=asked, probe=probe, background=identity.background)
+        found = self._store.search(space, probe, where, choose, narrow=not is_plain(selection), as_of=selection.as_of)
+        judgement = answer.closer(asked, found, self._core.embedder)
         if self._core.reranker is not None:
             judgement = second_reading.reread(
                 request.query, found, judgement, self._core.reranker, budget=self._settings.rerank_budget

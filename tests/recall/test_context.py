@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from commonplace.recall import context
-from commonplace.store.candidates import Floats
+from commonplace.values.arrays import Floats
 from tests.recall.making import candidates
 
 QUERY = "puppy name"

@@ -5,13 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.recall import words
+from commonplace.store import bm25
 from tests.recall.making import candidates
 
 COUNTS = st.lists(st.integers(0, 1000), min_size=1, max_size=8)
 
 
 def test_a_rare_word_weighs_more_than_a_frequent_one() -> None:
-    rare, frequent = words.weights(np.array([1, 90]), 100)
+    rare, frequent = bm25.weights(np.array([1, 90]), 100)
     assert rare > frequent
 
 
@@ -19,15 +20,15 @@ def test_a_rare_word_weighs_more_than_a_frequent_one() -> None:
 def test_weights_are_positive_in_every_space(frequencies: list[int], population: int) -> None:
     common = np.ones(len(frequencies), np.bool_)
     for weights in (
-        words.weights(np.array(frequencies), population),
-        words.weights(np.array(frequencies), population, common),
+        bm25.weights(np.array(frequencies), population),
+        bm25.weights(np.array(frequencies), population, common),
     ):
         assert np.isfinite(weights).all()
         assert (weights > 0).all()
 
 
 def test_a_small_space_does_not_take_a_common_word_for_a_rare_one() -> None:
-    common, rare = words.weights(np.array([1, 1]), 1, np.array([True, False]))
+    common, rare = bm25.weights(np.array([1, 1]), 1, np.array([True, False]))
     assert common < rare / 1.5
 
 

@@ -17,11 +17,12 @@ from commonplace.memories.write import embed, records
 from commonplace.models.background import Background, measure
 from commonplace.models.embedders.base import Embedder
 from commonplace.settings import Settings
-from commonplace.store.base import Store, Tx
-from commonplace.store.candidates import Candidates, Floats, Probe
+from commonplace.store.base import Choice, Store, Tx
+from commonplace.store.candidates import Candidates, Probe
 from commonplace.store.tables import memories, spaces
 from commonplace.store.where import Selection, compile_where
 from commonplace.values import Draft, times
+from commonplace.values.arrays import Floats
 
 PLANTED = "The lighthouse keeper wrote every passing ship into the commonplace book."
 _PLANTED_ID = "planted"
@@ -131,7 +132,7 @@ def _recall_planted(store: Store, embedder: Embedder, where: str, generation: in
     now = times.now()
     probe = Probe(vector=vector, terms=(), depth=1, now=now, generation=generation)
     condition = compile_where(store.dialect, space, Selection(), now=now)
-    found = store.search(space, probe, condition, _everything, narrow=False, as_of=None)
+    found = store.search(space, probe, condition, _choose_all, narrow=False, as_of=None)
     if not found.rows:
         raise StoreCorrupt(f"{where} does not find its planted memory: run `commonplace check --deep`")
     # A words-only book has no direction to compare.
@@ -142,5 +143,5 @@ def _recall_planted(store: Store, embedder: Embedder, where: str, generation: in
         )
 
 
-def _everything(candidates: Candidates) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
-    return np.arange(len(candidates.seqs))
+def _choose_all(candidates: Candidates) -> Choice[None]:
+    return Choice(positions=np.arange(len(candidates.seqs)), judgement=None)

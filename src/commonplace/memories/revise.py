@@ -13,10 +13,10 @@ from commonplace.memories import write as drafts
 from commonplace.memories.core import Core
 from commonplace.store import trace
 from commonplace.store.base import Tx
-from commonplace.store.candidates import Floats
 from commonplace.store.row import MemoryRow
 from commonplace.store.tables import memories
 from commonplace.values import Content, Json, Kind, Memory, checks, times
+from commonplace.values.arrays import Floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,9 +14,9 @@ from commonplace.guard import redaction
 from commonplace.models.embedders.base import Embedder
 from commonplace.settings import Settings
 from commonplace.store import trace
-from commonplace.store.candidates import Floats
 from commonplace.store.tables.memories import Record
 from commonplace.values import BINARY, JSON, TEXT, Content, Draft, Json, checks, times
+from commonplace.values.arrays import Floats
 from commonplace.values.ids import new_id
 
 

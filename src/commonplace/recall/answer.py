@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import simsimd
 
 from commonplace.memories import strength as weigh
@@ -19,14 +18,15 @@ from commonplace.recall import closely, pack, question, rank, receipt, verdict
 from commonplace.recall.distinct import ALIKE, distinct
 from commonplace.recall.settle import Settlement
 from commonplace.store import trace
-from commonplace.store.base import Found
-from commonplace.store.candidates import Candidates, Floats, Ints, Part, Probe
+from commonplace.store.base import Choice, Found
+from commonplace.store.candidates import Candidates, Part, Probe
 from commonplace.store.row import FeedbackRow, MemoryRow
 from commonplace.store.tables import memories
 from commonplace.store.where import Selection
 from commonplace.text import speakers
 from commonplace.text import terms as analyze
 from commonplace.values import KINDS, Hit, Memory, Order, Recall, Score
+from commonplace.values.arrays import Floats, Ints
 
 _SPARE = 2
 """Fetch this many times k, so that duplicates and rows that a filter refuses leave enough."""
@@ -54,6 +54,7 @@ class Related:
     """Memories that were superseded, each with the id of the one that took its place."""
 
 
+Judged: TypeAlias = Found[rank.Judgement]
 Relate: TypeAlias = Callable[[Sequence[str], Sequence[str]], Related]
 """Looks up the links of messages and of decisions, each by their ids."""
 
@@ -84,29 +85,15 @@ class Request:
     selection: Selection
 
 
-@dataclass(slots=True)
-class Chooser:
-    """Picks the candidates that are worth fetching, and keeps what it thought of each."""
-
-    background: Background
-    terms: tuple[int, ...]
-    company: float
-    """Relevance that a memory must be able to have."""
-    named: bool
-    most: int
-    judgement: rank.Judgement = field(init=False)
-
-    def __call__(self, candidates: Candidates) -> npt.NDArray[np.intp]:
-        self.judgement = rank.judge(candidates, self.background, self.terms)
-        order = np.argsort(-self.judgement.evidence, kind="stable")[: self.most]
-        settlement = Settlement(searched=candidates.searched, named=self.named)
-        least = settlement.least(self.company) - _MOST_ADDED
-        return order[self.judgement.evidence[order] >= least]
-
-
-def chooser(request: Request, asked: Asked, probe: Probe, background: Background) -> Chooser:
-    """The chooser for a request."""
-    return Chooser(background, probe.terms, request.company, bool(asked.named), max(_SPARE * request.k, _CLOSER))
+def choose(
+    candidates: Candidates, *, request: Request, asked: Asked, probe: Probe, background: Background
+) -> Choice[rank.Judgement]:
+    """Judge the candidates, and pick those that are worth fetching."""
+    judgement = rank.judge(candidates, background, probe.terms)
+    order = np.argsort(-judgement.evidence, kind="stable")[: max(_SPARE * request.k, _CLOSER)]
+    settlement = Settlement(searched=candidates.searched, named=bool(asked.named))
+    least = settlement.least(request.company) - _MOST_ADDED
+    return Choice(positions=order[judgement.evidence[order] >= least], judgement=judgement)
 
 
 def roll_call(names: Sequence[str]) -> tuple[int, ...]:
@@ -165,8 +152,9 @@ class Asked:
     """Of that, what it asks for, less how it asks: what is compared by words."""
 
 
-def closer(asked: Asked, found: Found, judgement: rank.Judgement, embedder: Embedder) -> rank.Judgement:
+def closer(asked: Asked, found: Judged, embedder: Embedder) -> rank.Judgement:
     """The judgement after a close look at the rows that were fetched."""
+    judgement = found.judgement
     if not found.rows:
         return rank.closer(judgement, found.positions, np.empty(0, np.float32))
     told = [_told(row) for row in found.rows]
@@ -198,7 +186,7 @@ def _told(row: MemoryRow) -> closely.Told:
     return closely.Told(text, speakers.speaker(source, text), said_at, seq)
 
 
-def assemble(request: Request, found: Found, judgement: rank.Judgement, relate: Relate) -> Recall:
+def assemble(request: Request, found: Judged, judgement: rank.Judgement, relate: Relate) -> Recall:
     """The answer from the rows that were fetched: weighed, without repeats, within the budget.
 
     `relate` looks up what is linked with the best of them.
@@ -240,13 +228,13 @@ def _related(rows: Sequence[MemoryRow], relate: Relate) -> Related:
     return relate(said, decided) if said or decided else Related()
 
 
-def _asking(found: Found) -> list[int]:
+def _asking(found: Judged) -> list[int]:
     """The places among the candidates of messages that ask something and state nothing."""
     places = zip(found.rows, found.positions.tolist(), strict=True)
     return [at for row, at in places if row.kind == "message" and _QUESTION.fullmatch(row.text)]
 
 
-def _untold(found: Found, ranked: list[int], related: Related) -> list[int]:
+def _untold(found: Judged, ranked: list[int], related: Related) -> list[int]:
     """The ranked rows less messages that say little more than what is superseded, or than a memory that is there."""
     ids = {i: found.rows[i].id for i in ranked}
     there = set(ids.values())
@@ -261,7 +249,7 @@ def _reversed(shown: Sequence[Hit], related: Related) -> Iterator[Hit]:
             yield replace(decided[id], memory=memory)
 
 
-def _best(found: Found, judgement: rank.Judgement, request: Request) -> list[tuple[int, int]]:
+def _best(found: Judged, judgement: rank.Judgement, request: Request) -> list[tuple[int, int]]:
     """The rows that may be shown, each with its place among the candidates: none if the best is not good enough."""
     if not (judgement.relevance[found.positions] >= _threshold(found, request)).any():
         return []
@@ -273,7 +261,7 @@ def _best(found: Found, judgement: rank.Judgement, request: Request) -> list[tup
     ]
 
 
-def _threshold(found: Found, request: Request) -> float:
+def _threshold(found: Judged, request: Request) -> float:
     return rank.usual(found.candidates.searched) if request.threshold is None else request.threshold
 
 
@@ -309,7 +297,7 @@ def _reread(judgement: rank.Judgement, position: int) -> float | None:
     return float(judgement.reread[position])
 
 
-def _without_repeats(found: Found, ranked: list[int]) -> list[int]:
+def _without_repeats(found: Judged, ranked: list[int]) -> list[int]:
     """The ranked rows less those that say again what a better one says."""
     texts = [found.rows[i].text for i in ranked]
     vectors = found.vectors[ranked]
@@ -342,7 +330,7 @@ def _alike(texts: list[str], vectors: Floats) -> set[int]:
     return found
 
 
-def _apart(found: Found, kept: list[int], request: Request) -> tuple[list[int], list[int]]:
+def _apart(found: Judged, kept: list[int], request: Request) -> tuple[list[int], list[int]]:
     """Failures warn; they stand among the hits only when they were asked for."""
     if "failure" in request.selection.kinds:
         return kept[: request.k], []

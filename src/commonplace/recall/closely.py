@@ -12,9 +12,9 @@ import numpy as np
 
 from commonplace.recall.dates import Dates
 from commonplace.recall.question import Question
-from commonplace.store.candidates import Floats
 from commonplace.text import speakers as speech
 from commonplace.values import times
+from commonplace.values.arrays import Floats
 
 # Log-odds, fitted together with those of `rank`.
 ASKED = 2.0

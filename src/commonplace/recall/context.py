@@ -6,10 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from commonplace.store.candidates import Candidates, Floats, Ints
-
-REACH = 2
-"""Memories before and after one, in the same session, that lend it their words."""
+from commonplace.store.candidates import REACH, Candidates
+from commonplace.values.arrays import Floats, Ints
 
 _APART = 3
 """Sequence numbers by which neighbours may be apart for each step: sessions are written side by side."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from commonplace.store.candidates import Floats
+from commonplace.values.arrays import Floats
 
 ALIKE = 0.95
 _MOSTLY = 0.8

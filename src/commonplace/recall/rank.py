@@ -9,8 +9,10 @@ import numpy as np
 
 from commonplace.models.background import Background
 from commonplace.recall import context, words
-from commonplace.store.candidates import Candidates, Floats, Ints
+from commonplace.store import bm25
+from commonplace.store.candidates import Candidates
 from commonplace.text import terms as analyze
+from commonplace.values.arrays import Bools, Floats, Ints
 
 THRESHOLD = 0.25
 """Relevance below which nothing is recalled, unless the caller says otherwise."""
@@ -106,27 +108,27 @@ def probability(evidence: Floats) -> Floats:
     return (1.0 / (1.0 + np.exp(-evidence))).astype(np.float32)
 
 
-def _lent(candidates: Candidates, wording: words.Wording, common: words.Bools | None) -> Floats:
+def _lent(candidates: Candidates, wording: words.Wording, common: Bools | None) -> Floats:
     if wording.held is None:
         return np.zeros(len(candidates.seqs), np.float32)
-    rarity = words.weights(candidates.frequencies, candidates.population, common)
+    rarity = bm25.weights(candidates.frequencies, candidates.population, common)
     return context.lent(candidates, wording.held, rarity)
 
 
 def _meaning(candidates: Candidates, background: Background) -> Floats:
     """Give the deviations of each cosine above that of unrelated text of the same length."""
-    longer = np.log(np.maximum(candidates.lengths, words.PIVOT) / words.PIVOT)
+    longer = np.log(np.maximum(candidates.lengths, bm25.PIVOT) / bm25.PIVOT)
     unrelated = background.mean + background.growth * longer
     meaning: Floats = ((candidates.cosines - unrelated) / background.deviation).astype(np.float32)
     return meaning
 
 
-def _standing(candidates: Candidates, common: words.Bools | None) -> float:
+def _standing(candidates: Candidates, common: Bools | None) -> float:
     """Give the log-odds that hold before any candidate is looked at."""
     population = candidates.population
     crowd = float(np.log(max(candidates.searched, 1)))
     if not len(candidates.frequencies):
         return BIAS + CROWD * crowd
-    rarity = words.weights(candidates.frequencies, population, common)
+    rarity = bm25.weights(candidates.frequencies, population, common)
     unheard = float(rarity[candidates.frequencies == 0].sum() / rarity.sum())
     return BIAS + CROWD * crowd + UNHEARD * unheard * population / (population + LARGE)

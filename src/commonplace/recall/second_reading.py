@@ -12,8 +12,8 @@ from commonplace.errors import CommonplaceError, RerankerFailed
 from commonplace.models.rerankers.base import Reranker
 from commonplace.recall import rank
 from commonplace.store.base import Found
-from commonplace.store.candidates import Floats
 from commonplace.store.row import MemoryRow
+from commonplace.values.arrays import Floats
 
 FIRST = 30
 """Candidates that are read at most, the best by our own evidence first."""
@@ -36,7 +36,7 @@ Clock = Callable[[], float]
 
 def reread(
     query: str,
-    found: Found,
+    found: Found[rank.Judgement],
     judgement: rank.Judgement,
     reranker: Reranker,
     *,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from commonplace.store.candidates import Floats
+from commonplace.values.arrays import Floats
 
 # Log-odds that the book answers the question, fitted on questions of its own and of other books (docs/quality.md).
 BIAS = -3.0

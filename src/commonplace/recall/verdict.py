@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from commonplace.recall import words
 from commonplace.recall.rank import Judgement, usual
+from commonplace.store import bm25
 from commonplace.store.candidates import Candidates
 from commonplace.values import Coverage
+from commonplace.values.arrays import Bools
 
 KNOWN = 0.8
 """Relevance from which the best memory surely bears on the question."""
@@ -32,10 +33,10 @@ def coverage(candidates: Candidates, judgement: Judgement, threshold: float, ask
     return "known" if sure and _held(candidates, passed) >= HELD else "partly known"
 
 
-def _held(candidates: Candidates, passed: words.Bools) -> float:
+def _held(candidates: Candidates, passed: Bools) -> float:
     """Give the share of the weight of the question's words that the passed memories hold together."""
     if not candidates.counts.shape[1]:
         return 1.0
-    rarity = words.weights(candidates.frequencies, candidates.population)
+    rarity = bm25.weights(candidates.frequencies, candidates.population)
     held = (candidates.counts[passed] > 0).any(axis=0)
     return float(rarity[held].sum() / rarity.sum())

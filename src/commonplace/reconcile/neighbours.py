@@ -12,10 +12,10 @@ import numpy as np
 
 from commonplace.reconcile.claims.reading import key, read
 from commonplace.reconcile.statements import Statement
-from commonplace.store.candidates import Floats
 from commonplace.store.row import MemoryRow
 from commonplace.store.tables import memories
 from commonplace.values import Json, Kind, times
+from commonplace.values.arrays import Floats
 
 _ALL = 32
 """So few are all looked at."""

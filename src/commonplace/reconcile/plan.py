@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from commonplace.memories import write
 from commonplace.memories.core import Core
@@ -24,8 +23,8 @@ from commonplace.reconcile.relate import NEAR, decides, relate, takes_back
 from commonplace.reconcile.statements import Link as Likeness
 from commonplace.reconcile.statements import Relation, Statement
 from commonplace.store import trace
-from commonplace.store.base import Tx, Where
-from commonplace.store.candidates import Candidates, Floats, Probe
+from commonplace.store.base import Choice, Tx, Where
+from commonplace.store.candidates import Candidates, Probe
 from commonplace.store.row import MemoryRow
 from commonplace.store.tables import links, memories
 from commonplace.store.tables.memories import Record
@@ -33,6 +32,7 @@ from commonplace.store.where import Selection, compile_where
 from commonplace.text import terms
 from commonplace.values import KINDS, ORIGINS, Json, Kind, Link, Origin, Within, times
 from commonplace.values import Relation as Named
+from commonplace.values.arrays import Floats
 from commonplace.values.extraction import TEAM, Act
 from commonplace.values.ids import new_id
 
@@ -152,10 +152,10 @@ def _search(
         within=(),
     )
 
-    def choose(candidates: Candidates) -> npt.NDArray[np.intp]:
+    def choose(candidates: Candidates) -> Choice[rank.Judgement]:
         judgement = rank.judge(candidates, identity.background, probe.terms)
         order = np.argsort(-judgement.evidence, kind="stable")[:_RIVALS]
-        return order[judgement.relevance[order] >= threshold]
+        return Choice(positions=order[judgement.relevance[order] >= threshold], judgement=judgement)
 
     return core.store.search(space, probe, where, choose, narrow=False, as_of=None).rows
 

@@ -16,8 +16,8 @@ from commonplace import filters
 from commonplace.errors import DimensionMismatch, InvalidInput
 from commonplace.memories import messages
 from commonplace.settings import Settings
-from commonplace.store.candidates import Floats
 from commonplace.values import Draft, Json, Scope, Within, checks, times
+from commonplace.values.arrays import Floats
 
 _LARGEST = sys.maxsize
 # The server knows its limits, and takes out what it is told to.

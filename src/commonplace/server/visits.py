@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from commonplace.store.base import Choose, Dialect, Found, Store, Tx, Where
-from commonplace.store.candidates import Ints, Probe
+from commonplace.store.candidates import Probe
 from commonplace.store.tables import spaces
 from commonplace.values import Check
+from commonplace.values.arrays import Ints
 
 T = TypeVar("T")
+J = TypeVar("J")
 
 
 class Extra(Protocol):
@@ -95,8 +97,8 @@ class VisitedStore:
         return self._store.read(work, space)
 
     def search(
-        self, space: int, probe: Probe, where: Where, choose: Choose, *, narrow: bool, as_of: int | None
-    ) -> Found:
+        self, space: int, probe: Probe, where: Where, choose: Choose[J], *, narrow: bool, as_of: int | None
+    ) -> Found[J]:
         return self._store.search(space, probe, where, choose, narrow=narrow, as_of=as_of)
 
     def frequencies(self, space: int, terms: Sequence[int], generation: int) -> Ints:

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from commonplace.errors import EmbedderMismatch
 from commonplace.filters import Scalar
-from commonplace.store.candidates import Candidates, Floats, Ints, Probe
+from commonplace.store.candidates import Candidates, Probe
 from commonplace.store.row import FeedbackRow, MemoryRow
 from commonplace.values import Check
+from commonplace.values.arrays import Floats, Ints
 
 T = TypeVar("T")
+J = TypeVar("J")
 Value = str | int | float | bytes | None
 Row: TypeAlias = tuple[Any, ...]
 """A row as the engine gives it; the schema says what each column holds, and `decode` gives it a type."""
@@ -129,10 +131,21 @@ class Where:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """The rows that `choose` picked, with their vectors, in the order of their candidates."""
+class Choice(Generic[J]):
+    """The candidates worth fetching, and the judgement that they were picked by."""
+
+    positions: npt.NDArray[np.intp]
+    """Index into the candidates of each pick, the best first."""
+    judgement: J
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found(Generic[J]):
+    """The rows of a search that `choose` picked, with their vectors, in the order of their candidates."""
 
     candidates: Candidates
+    judgement: J
+    """Of all candidates, as `choose` returned it."""
     positions: Ints
     """Index into `candidates` of each row."""
     rows: list[MemoryRow]
@@ -146,7 +159,7 @@ def ensure_generation(found: int, expected: int) -> None:
         raise EmbedderMismatch("the book was re-embedded meanwhile: close it and open it again")
 
 
-Choose = Callable[[Candidates], npt.NDArray[np.intp]]
+Choose: TypeAlias = Callable[[Candidates], Choice[J]]
 
 
 class Store(Protocol):
@@ -171,8 +184,8 @@ class Store(Protocol):
         """Run `work` on one consistent snapshot of a space, or of the whole book, with every acknowledged write."""
 
     def search(
-        self, space: int, probe: Probe, where: Where, choose: Choose, *, narrow: bool, as_of: int | None
-    ) -> Found:
+        self, space: int, probe: Probe, where: Where, choose: Choose[J], *, narrow: bool, as_of: int | None
+    ) -> Found[J]:
         """Ask both indexes of a space, let `choose` pick, and fetch the picked rows from the same snapshot.
 
         `where` is checked exactly on each row; `narrow` says that it is worth searching only its rows.

@@ -1,4 +1,4 @@
-"""What the search seam takes and gives: arrays, so that ranking is plain arithmetic."""
+"""What a search takes and returns: arrays, so that ranking is plain arithmetic."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float32]
-Ints = npt.NDArray[np.int64]
+from commonplace.values.arrays import Floats, Ints
+
+REACH = 2
+"""Memories before and after a candidate, in the same session, that are candidates too."""
+
 Part = Literal["user", "agent", "session"]
 
 
@@ -56,4 +59,4 @@ class Candidates:
     """How many of them the search was about, after everything that narrowed it."""
     sessions: Ints | None = None
     """Hash of each candidate's session, 0 for none. Where there are sessions, the candidates' neighbours in them
-    (see `context.REACH`) are candidates too. None when the engine does not tell."""
+    (see REACH) are candidates too. None when the engine does not tell."""

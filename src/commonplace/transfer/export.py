@@ -20,11 +20,11 @@ from commonplace.memories.core import Core
 from commonplace.settings import Redact
 from commonplace.store import trace
 from commonplace.store.base import Row, Store, Tx
-from commonplace.store.candidates import Floats
 from commonplace.store.row import FeedbackRow, MemoryRow
 from commonplace.store.tables import entries, files, links, memories, messages
 from commonplace.transfer import adoption
 from commonplace.values import ACTIONS, RELATIONS, Action, Job, Json, Scope, checks, times
+from commonplace.values.arrays import Floats
 
 FORMAT = 1
 _BATCH = 500

@@ -10,8 +10,8 @@ from dataclasses import replace
 import numpy as np
 
 from commonplace.errors import DimensionMismatch, InvalidInput, InvalidText, TooLarge
-from commonplace.store.candidates import Floats
 from commonplace.values import KINDS, NOBODY, ORDERS, ORIGINS, Json, Kind, Order, Origin, Scope, Within
+from commonplace.values.arrays import Floats
 
 _LONGEST_NAME = 512
 _MOST_TAGS = 256

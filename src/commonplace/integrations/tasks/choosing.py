@@ -18,8 +18,8 @@ from commonplace.integrations.tasks.memo import Memo
 from commonplace.models.embedders import load
 from commonplace.models.embedders.base import Vectors, WordMatcher
 from commonplace.recall import question
-from commonplace.store.candidates import Floats
 from commonplace.values import Hit
+from commonplace.values.arrays import Floats
 
 THRESHOLD = 0.24
 """Probability from which a memo is given."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 
 from commonplace.errors import StoreError
-from commonplace.recall.context import REACH
-from commonplace.recall.words import K1, PIVOT, B, weights
 from commonplace.store import trace
 from commonplace.store.base import Choose, Found, Row, Where, ensure_generation
-from commonplace.store.candidates import Candidates, Floats, Ints, Probe
+from commonplace.store.bm25 import K1, PIVOT, B, weights
+from commonplace.store.candidates import REACH, Candidates, Probe
 from commonplace.store.postgres.beginning import GONE
 from commonplace.store.postgres.graphs import Graphs, graph_name
 from commonplace.store.postgres.transaction import Transaction
@@ -23,7 +23,9 @@ from commonplace.store.sqlite.postings import unpack
 from commonplace.store.tables import memories
 from commonplace.text.terms import common
 from commonplace.values import Scope
+from commonplace.values.arrays import Floats, Ints
 
+J = TypeVar("J")
 _STATE = """SELECT (SELECT value FROM book WHERE name = 'generation'),
     (SELECT value FROM book WHERE name = 'dimension'),
     coalesce((SELECT population FROM census WHERE space = :space), 0),
@@ -41,7 +43,7 @@ _SIEVED = "SELECT set_config('enable_nestloop', 'on', TRUE)"
 # `+ 0` keeps the order of a scan from being mistaken for the order of an index.
 _NEAR = """SELECT t.seq FROM trace t{join} WHERE t.space = :space AND t.vector IS NOT NULL AND {where}
     ORDER BY (t.vector <#> CAST(:half AS halfvec)) + 0, t.seq LIMIT :depth"""
-# BM25 as `recall.words` has it; the weight of each word comes with the question. Rounded, since the same words add
+# BM25 as `store.bm25` has it; the weight of each word comes with the question. Rounded, since the same words add
 # up to another last digit in another order, and of equal ones the first is taken.
 _SAID = """SELECT p.seq FROM posting p JOIN unnest(:terms, :weights) AS q (term, weight) ON q.term = p.term{join}
     WHERE p.space = :space AND p.term = ANY(:terms) AND p.count > 0 AND {where} GROUP BY p.seq
@@ -99,11 +101,11 @@ def search(
     space: int,
     probe: Probe,
     where: Where,
-    choose: Choose,
+    choose: Choose[J],
     *,
     narrow: bool,
     as_of: int | None,
-) -> Found:
+) -> Found[J]:
     """Find candidates, let `choose` pick, and fetch what it picked."""
     state = tx.send(_STATE, {"space": space, "now": probe.now, "graph": graph_name(space)})
     frequencies = count_terms(tx, space, probe.terms)
@@ -203,14 +205,16 @@ def _counted(blobs: list[bytes], probe: Probe) -> tuple[np.ndarray[tuple[int, in
     return counts, lengths.astype(np.float32)
 
 
-def _fetched(tx: Transaction, candidates: Candidates, choose: Choose, where: Where) -> Found:
+def _fetched(tx: Transaction, candidates: Candidates, choose: Choose[J], where: Where) -> Found[J]:
     """The picked rows with their vectors and feedback, less those for which the condition does not hold."""
-    picked = choose(candidates)
+    chosen = choose(candidates)
+    picked = chosen.positions
     found = tx.run(_FETCH + where.sql, {**where.params, "seqs": Numbers(candidates.seqs[picked])})
     rows = [MemoryRow._make(row[: -_USES - 1]) for row in found]
     place = {int(seq): position for position, seq in zip(picked, candidates.seqs[picked], strict=True)}
     return Found(
         candidates=candidates,
+        judgement=chosen.judgement,
         positions=np.array([place[row.seq] for row in rows], np.int64),
         rows=rows,
         uses={row[1]: FeedbackRow._make(row[-_USES:]) for row in found if row[-_USES] is not None},
@@ -225,15 +229,22 @@ def _unpacked(blobs: list[bytes | None]) -> Floats:
 
 
 def _search_past(
-    tx: Transaction, space: int, probe: Probe, where: Where, choose: Choose, as_of: int, dimension: int
-) -> Found:
+    tx: Transaction, space: int, probe: Probe, where: Where, choose: Choose[J], as_of: int, dimension: int
+) -> Found[J]:
     """Of the past, the rows alone know what stood then: they are read, and searched here as SQLite's mirror is."""
     rows = [_traced(row) for row in tx.run(_PAST, {"space": space, "as_of": as_of})]
     view: View = extended(empty(0, dimension, room=len(rows)), [rows] if rows else [], [], 0)
     candidates = view.search(probe, memories.select_seqs(tx, where))
-    positions, found, uses = memories.fetch(tx, candidates.seqs, choose(candidates), where)
-    vectors = view.rows(candidates.seqs[positions])
-    return Found(candidates=candidates, positions=positions, rows=found, uses=uses, vectors=vectors)
+    chosen = choose(candidates)
+    positions, found, uses = memories.fetch(tx, candidates.seqs, chosen.positions, where)
+    return Found(
+        candidates=candidates,
+        judgement=chosen.judgement,
+        positions=positions,
+        rows=found,
+        uses=uses,
+        vectors=view.rows(candidates.seqs[positions]),
+    )
 
 
 def _traced(row: Row) -> Row:

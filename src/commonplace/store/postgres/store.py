@@ -18,7 +18,7 @@ import psycopg
 from commonplace.errors import CommonplaceError, StoreClosed
 from commonplace.settings import Settings
 from commonplace.store.base import Choose, Found, Tx, Where
-from commonplace.store.candidates import Ints, Probe
+from commonplace.store.candidates import Probe
 from commonplace.store.dialects import PostgresDialect
 from commonplace.store.postgres import faults, upkeep
 from commonplace.store.postgres.address import Address, parse
@@ -31,8 +31,10 @@ from commonplace.store.postgres.transaction import POSTGRES, Transaction
 from commonplace.store.postgres.wire import Answer
 from commonplace.store.postgres.writing import Writer
 from commonplace.values import Check
+from commonplace.values.arrays import Ints
 
 T = TypeVar("T")
+J = TypeVar("J")
 _Asks = Callable[[Transaction], Answer]
 
 
@@ -80,8 +82,8 @@ class PostgresStore:
         return self._looked(self._primary, work, space, Patience(self._settings.busy_timeout))
 
     def search(
-        self, space: int, probe: Probe, where: Where, choose: Choose, *, narrow: bool, as_of: int | None
-    ) -> Found:
+        self, space: int, probe: Probe, where: Where, choose: Choose[J], *, narrow: bool, as_of: int | None
+    ) -> Found[J]:
         return self._recalled(
             lambda tx: search(tx, self._graphs, space, probe, where, choose, narrow=narrow, as_of=as_of), space
         )

@@ -16,15 +16,15 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from commonplace.recall.context import REACH
-from commonplace.recall.words import K1, damping, weights
 from commonplace.settings import Settings
 from commonplace.store.base import Row, Tx, ensure_generation
-from commonplace.store.candidates import Candidates, Floats, Ints, Probe
+from commonplace.store.bm25 import K1, damping, weights
+from commonplace.store.candidates import REACH, Candidates, Probe
 from commonplace.store.sqlite.postings import Counts, Documents, Postings, Tail, unpack
 from commonplace.store.sqlite.vectors import Column, Vectors, column
 from commonplace.store.trace import FOREVER, HEAD
 from commonplace.text.terms import common
+from commonplace.values.arrays import Floats, Ints
 
 Mask = npt.NDArray[np.bool_]
 Found = list[tuple[Documents, Counts]]

@@ -24,8 +24,8 @@ import numpy as np
 from commonplace.errors import CommonplaceError
 from commonplace.settings import Settings
 from commonplace.store.base import Tx
-from commonplace.store.candidates import Floats, Ints
 from commonplace.store.sqlite.mirror import View
+from commonplace.values.arrays import Floats, Ints
 
 try:
     import fcntl

@@ -16,7 +16,7 @@ from commonplace.errors import CommonplaceError, InvalidInput, StoreClosed, Stor
 from commonplace.settings import Settings
 from commonplace.store import schema, verify
 from commonplace.store.base import Choose, Found, Tx, Where
-from commonplace.store.candidates import Ints, Probe
+from commonplace.store.candidates import Probe
 from commonplace.store.dialects import SqliteDialect
 from commonplace.store.sqlite.connection import (
     APPLICATION,
@@ -31,8 +31,10 @@ from commonplace.store.sqlite.mirror import Mirrors
 from commonplace.store.sqlite.segments import Segments
 from commonplace.store.tables import memories
 from commonplace.values import Check
+from commonplace.values.arrays import Ints
 
 T = TypeVar("T")
+J = TypeVar("J")
 
 CHECKPOINT_PAGES = 1000
 """Fold the write-ahead log into the file past this many pages (4 MB), as SQLite itself would."""
@@ -219,8 +221,8 @@ class SqliteStore:
                     self._close_readers()
 
     def search(
-        self, space: int, probe: Probe, where: Where, choose: Choose, *, narrow: bool, as_of: int | None
-    ) -> Found:
+        self, space: int, probe: Probe, where: Where, choose: Choose[J], *, narrow: bool, as_of: int | None
+    ) -> Found[J]:
         while True:
             with self._snapshot() as tx:
                 view = self._mirrors.view(tx, space, as_of, probe.generation)
@@ -229,10 +231,13 @@ class SqliteStore:
                 allowed = memories.select_seqs(tx, where) if narrow else None
                 graph = None if as_of is not None else self._segments.find(tx, space, view)
                 candidates = view.search(probe, allowed, graph)
-                picked = choose(candidates)
-                positions, rows, uses = memories.fetch(tx, candidates.seqs, picked, where)
+                chosen = choose(candidates)
+                positions, rows, uses = memories.fetch(tx, candidates.seqs, chosen.positions, where)
                 vectors = view.rows(candidates.seqs[positions])
-                return Found(candidates=candidates, positions=positions, rows=rows, uses=uses, vectors=vectors)
+                return Found(
+                    candidates=candidates, judgement=chosen.judgement, positions=positions, rows=rows, uses=uses,
+                    vectors=vectors,
+                )  # fmt: skip
 
     def frequencies(self, space: int, terms: Sequence[int], generation: int) -> Ints:
         while True:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import simsimd
 
-from commonplace.store.candidates import Floats, Ints
+from commonplace.values.arrays import Floats, Ints
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 

@@ -14,10 +14,10 @@ import numpy.typing as npt
 from commonplace.errors import Conflict, NotFound
 from commonplace.store import trace
 from commonplace.store.base import Indexed, Params, Tx, Where, ensure_generation
-from commonplace.store.candidates import Ints
 from commonplace.store.row import FeedbackRow, LifeRow, MemoryRow
 from commonplace.store.tables import links
 from commonplace.values import Action, Content, Kind, Link, Memory, Origin, Revision, Scope, times
+from commonplace.values.arrays import Ints
 
 _NAMES = MemoryRow._fields
 COLUMNS = ", ".join(_NAMES)
