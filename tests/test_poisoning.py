@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import commonplace
+from commonplace.guard.echo import AVOID, HEADER
 from commonplace.guard.secrets import redact
-from commonplace.recall.pack import AVOID, HEADER
 from tests.guard.samples import Sample, samples, sayings
 
 LONG_ENOUGH = 8

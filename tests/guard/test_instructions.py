@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import commonplace
+from commonplace.guard.echo import AVOID, HEADER
 from commonplace.guard.injection import flags
-from commonplace.recall.pack import AVOID, HEADER
 from tests.guard.samples import Saying, sayings
 from tests.guard.test_secrets import ratio
 

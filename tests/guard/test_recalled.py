@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.guard.echo import strip_recalled
+from commonplace.guard.echo import HEADER, strip_recalled
 from commonplace.guard.injection import flags
-from commonplace.recall.pack import HEADER, pack, render
+from commonplace.recall.pack import pack, render
 from tests.guard.samples import sayings
 from tests.recall.making import hit
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from commonplace.guard.echo import HEADER
 from commonplace.learn.extract import extract
 from commonplace.learn.persons import Who, named, retell
 from commonplace.learn.segment import sentences
-from commonplace.recall.pack import HEADER
 from commonplace.values import Kind
 from commonplace.values.extraction import TEAM, Act, Finding, Utterance
 

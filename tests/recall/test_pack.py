@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from commonplace.guard.echo import AVOID, HEADER
 from commonplace.recall import pack as packing
-from commonplace.recall.pack import AVOID, HEADER, ORDER, pack, render
+from commonplace.recall.pack import ORDER, pack, render
 from commonplace.text import tokens
 from commonplace.values import Scope
 from tests.recall.making import hit

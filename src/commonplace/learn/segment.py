@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from commonplace.guard.echo import AVOID, HEADER
 from commonplace.learn.regex import compiled
-from commonplace.recall.pack import AVOID, HEADER
 
 LONGEST = 600
 """Characters of a sentence that is read; nobody says longer ones, and rules would only guess at them."""

@@ -25,6 +25,7 @@ from autogen_ext.memory.canvas import TextCanvasMemory
 from PIL import Image as Pillow
 
 import commonplace
+from commonplace.guard import echo
 from commonplace.integrations.autogen import CanvasMemory, CommonplaceMemory, memory_tools, shared_memory
 from commonplace.recall import pack
 from commonplace.testing import HashEmbedder
@@ -357,7 +358,7 @@ def test_and_text_in_a_memory_does_not_pass_for_an_instruction(book: commonplace
         shown = (await ours.query("ferry instructions", threshold=0)).results
         assert shown
         last, _ = await turns([CommonplaceMemory(book, threshold=0)], 1)
-        assert pack.HEADER in str(last[1].content)
+        assert echo.HEADER in str(last[1].content)
         assert pack.ORDER in str(last[1].content)
         assert isinstance(last[1], UserMessage)
 

@@ -28,9 +28,9 @@ from autogen_core.models import (
 from PIL import Image as Pillow
 
 import commonplace
+from commonplace.guard import echo
 from commonplace.integrations.autogen import CommonplaceMemory
 from commonplace.integrations.autogen.injecting import MARK
-from commonplace.recall import pack
 from tests.integrations.autogen.scripted import UserMessage, agent, asked, call, client
 
 
@@ -45,7 +45,7 @@ def test_the_model_reads_memory_just_above_the_question(book: commonplace.Book) 
     system, memory, question = asked(model)
     assert isinstance(system, SystemMessage)
     day = book.list().memories[0].said_at.date()
-    assert memory.content == f'{pack.HEADER}\n- [{day}, note, ana] "The ferry to Procida leaves at noon"'
+    assert memory.content == f'{echo.HEADER}\n- [{day}, note, ana] "The ferry to Procida leaves at noon"'
     assert question.content == "When does the ferry leave?"
     kinds = [type(message).__name__ for message in result.messages]
     assert kinds == ["TextMessage", "MemoryQueryEvent", "TextMessage"]
@@ -63,7 +63,7 @@ def test_after_many_turns_there_is_one_message_and_it_is_of_the_last_turn(book: 
             assert ("ferry" in shown) == ("ferry" in task)
             assert ("tea" in shown) == ("drink" in task)
         state = await assistant.save_state()
-        assert pack.HEADER not in json.dumps(state, default=str)
+        assert echo.HEADER not in json.dumps(state, default=str)
 
     asyncio.run(main())
 
@@ -119,7 +119,7 @@ def test_failures_are_shown_as_what_to_avoid(book: commonplace.Book) -> None:
     model = client()
     result = asyncio.run(agent(CommonplaceMemory(book), model=model).run(task="Should we start jobs with cron?"))
     (shown,) = injected(asked(model))
-    assert pack.AVOID in shown
+    assert echo.AVOID in shown
     (event,) = [message for message in result.messages if isinstance(message, MemoryQueryEvent)]
     assert event.content[0].metadata is not None
     assert event.content[0].metadata["commonplace"]["avoid"] is True

@@ -27,8 +27,8 @@ from autogen_core import Image
 from PIL import Image as Pillow
 
 import commonplace
+from commonplace.guard import echo
 from commonplace.integrations.autogen import CommonplaceMemory, PersistentTeam, shared_memory
-from commonplace.recall import pack
 from tests.integrations.autogen.scripted import agent, asked, client, text
 
 
@@ -198,8 +198,8 @@ def test_the_saved_state_holds_no_memory(book: commonplace.Book) -> None:
         member = agent(memory, name="ana", model=model)
         team = PersistentTeam(RoundRobinGroupChat([member], max_turns=1), book, "crew")
         await team.run(task="When does the ferry leave?")
-        assert pack.HEADER in str(asked(model))
-        assert pack.HEADER not in str(book.kv("autogen teams").get("crew"))
+        assert echo.HEADER in str(asked(model))
+        assert echo.HEADER not in str(book.kv("autogen teams").get("crew"))
 
     asyncio.run(main())
 
@@ -320,6 +320,6 @@ def test_one_memory_object_may_be_given_to_every_agent(book: commonplace.Book) -
         members = [agent(memory, name=f"agent{at}", model=model) for at, model in enumerate(models)]
         await RoundRobinGroupChat(members, max_turns=2).run(task="When does the ferry leave?")
         for model in models:
-            assert str(asked(model)).count(pack.HEADER) == 1
+            assert str(asked(model)).count(echo.HEADER) == 1
 
     asyncio.run(main())

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from commonplace.guard import echo
 from commonplace.recall import pack
 
 LEAD = "Noted on earlier tasks; use what helps with this one."
@@ -44,7 +45,7 @@ def demonstration(task: str, solution: str) -> str:
 def section(memos: Iterable[Memo]) -> str:
     """What a prompt says of memos: each quoted as data, under a heading; nothing for none."""
     lines = [memo.line for memo in memos]
-    return "\n".join((LEAD, pack.HEADER, *lines)) if lines else ""
+    return "\n".join((LEAD, echo.HEADER, *lines)) if lines else ""
 
 
 def beside(task: str, memos: Sequence[Memo]) -> str:
