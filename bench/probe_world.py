@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from commonplace.access import keys
-from commonplace.book import Book
 from commonplace.errors import CommonplaceError
+from commonplace.local import LocalBook
 from commonplace.location import open_core
 from commonplace.memories.core import Core
 from commonplace.server.app import create_app
@@ -65,8 +65,8 @@ class World:
     def refill(self) -> None:
         """Give the spaces that are written to back what they held."""
         for space in OWN:
-            Book(self.core, space).forget(everything=True)
-            book = Book(self.core, space)
+            LocalBook(self.core, space).forget(everything=True)
+            book = LocalBook(self.core, space)
             for session in book.transcripts():
                 book.transcript(session).forget()
             self.known[space] = self._filled(space)
@@ -74,22 +74,22 @@ class World:
     def holds(self, space: str, id: str) -> bool:
         """Whether there is, or was, a memory of that id in a space."""
         try:
-            return bool(Book(self.core, space).history(id))
+            return bool(LocalBook(self.core, space).history(id))
         except CommonplaceError:
             return False
 
     def digest(self, space: str) -> str:
         """What a space holds, in short; the moment of looking apart."""
         said = hashlib.sha256()
-        for record in Book(self.core, space).export(vectors=False):
+        for record in LocalBook(self.core, space).export(vectors=False):
             if record["type"] != "header":
                 said.update(json.dumps(record, sort_keys=True).encode())
-        said.update(json.dumps([job.number for job in Book(self.core, space).jobs()]).encode())
+        said.update(json.dumps([job.number for job in LocalBook(self.core, space).jobs()]).encode())
         return said.hexdigest()
 
     def text(self, space: str) -> bytes:
         """Everything that a space holds."""
-        book = Book(self.core, space)
+        book = LocalBook(self.core, space)
         held: list[Any] = [*book.export(), *(dict(job.payload) for job in book.jobs())]
         return json.dumps(held, ensure_ascii=False).encode()
 
@@ -112,7 +112,7 @@ class World:
 
     def _filled(self, space: str) -> Known:
         marker = "mark" + hashlib.sha256(f"{self._seed} {space}".encode()).hexdigest()[:20]
-        known, book = Known(space, marker), Book(self.core, space)
+        known, book = Known(space, marker), LocalBook(self.core, space)
         for number in range(4):
             made = book.remember(
                 f"The password number {number} is {marker}",

@@ -1,56 +1,14 @@
-"""AsyncBook: the same verbs with the same signatures, made from Book, and really asynchronous."""
+"""AsyncBook: every verb and companion, many at once."""
 
 from __future__ import annotations
 
 import asyncio
-import inspect
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import commonplace
-from commonplace import aio
-from commonplace.book import Book
-from commonplace.canvas import Canvas
-from commonplace.kv import KeyValue
 from commonplace.testing import HashEmbedder
-from commonplace.transcript import Transcript
-
-ROOT = Path(__file__).resolve().parent.parent
-PAIRS = [
-    (Book, aio.AsyncBook),
-    (KeyValue, aio.AsyncKeyValue),
-    (Canvas, aio.AsyncCanvas),
-    (Transcript, aio.AsyncTranscript),
-]
-HANDED_OUT = {"kv", "canvas", "transcript", "in_space"}
-
-
-def verbs(cls: type) -> dict[str, object]:
-    return {name: value for name, value in vars(cls).items() if not name.startswith("_")}
-
-
-@pytest.mark.parametrize(("sync", "other"), PAIRS)
-def test_every_verb_is_there_with_the_same_signature(sync: type, other: type) -> None:
-    assert list(verbs(sync)) == list(verbs(other))
-    for name, verb in verbs(sync).items():
-        if callable(verb):
-            there = inspect.signature(verbs(other)[name])  # type: ignore[arg-type]
-            assert inspect.signature(verb).parameters == there.parameters, name
-
-
-@pytest.mark.parametrize(("sync", "other"), PAIRS)
-def test_every_verb_that_touches_the_disk_is_awaited(sync: type, other: type) -> None:
-    for name, verb in verbs(other).items():
-        if callable(verb) and name not in HANDED_OUT and name != "export":
-            assert inspect.iscoroutinefunction(verb), name
-
-
-def test_the_module_is_the_one_that_the_tool_makes() -> None:
-    done = subprocess.run([sys.executable, str(ROOT / "tools" / "make_aio.py"), "--check"], check=False)
-    assert done.returncode == 0, "src/commonplace/aio.py is out of date: run tools/make_aio.py"
 
 
 def test_a_story_with_every_companion(tmp_path: Path) -> None:

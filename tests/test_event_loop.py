@@ -19,7 +19,8 @@ from commonplace import AsyncBook
 from commonplace.testing import HashEmbedder
 
 LIBRARY = Path(commonplace.__file__).parent
-OFF_THE_LOOP = tuple(str(LIBRARY / part) for part in ("store", "embed", "recall", "book.py", "patch"))
+WORKERS_ONLY = ("store", "models", "memories", "recall", "text", "local.py", "kv.py", "canvas.py", "transcript.py")
+OFF_THE_LOOP = tuple(str(LIBRARY / part) for part in WORKERS_ONLY)
 OPERATIONS = 300
 
 

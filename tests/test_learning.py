@@ -169,7 +169,7 @@ def test_a_job_that_kills_whoever_tries_it_is_dead_in_the_end(
     opened: Callable[..., Book], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     book = opened(Script())
-    book._core.wake = lambda: None  # type: ignore[method-assign]
+    book.core.wake = lambda: None  # type: ignore[method-assign]
     book.learn([{"content": CAT}])
     space = book._place.find()
     for ahead in range(working.ATTEMPTS):
@@ -272,7 +272,7 @@ WORKER = """
 import sys, commonplace
 from commonplace.testing import HashEmbedder
 book = commonplace.open(sys.argv[1], embedder=HashEmbedder())
-book._core.extractor().extract([])
+book.core.extractor().extract([])
 print("ready", flush=True)
 while True:
     book.work()
@@ -285,7 +285,7 @@ def test_workers_that_are_killed_lose_and_double_nothing(tmp_path: Path, monkeyp
     path, chance = tmp_path / "book.db", random.Random(5)
     count = 120
     with commonplace.open(path, embedder=HashEmbedder()) as book:
-        book._core.wake = lambda: None  # type: ignore[method-assign]  # the killed ones do the work
+        book.core.wake = lambda: None  # type: ignore[method-assign]  # the killed ones do the work
         for number in range(count):
             book.learn([{"content": f"The rack number {number} is called unit{number}.", "name": "Ann"}], session="s")
         kills = 0

@@ -241,7 +241,7 @@ def test_both_recall_the_same_of_conversations(conversing: list[tuple[Book, date
 def test_both_count_speakers_and_tags_alike(conversing: list[tuple[Book, datetime]]) -> None:
     words = [*(speaker_hash(name.lower()) for name in (*PEOPLE, "Zoe")), tag_hash("talk"), tag_hash("none")]
     left, right = (
-        book._store.frequencies(book._place.find(), words, book._core.identity().generation).tolist()
+        book._store.frequencies(book._place.find(), words, book.core.identity().generation).tolist()
         for book, _ in conversing
     )
     assert left == right

@@ -216,7 +216,7 @@ def _over_http(book: Any) -> Callable[[], object]:
         from commonplace.server.config import Config
     except ImportError:
         return lambda: None
-    client = TestClient(create_app(book._core, Config()), "http://127.0.0.1", client=("127.0.0.1", 50000))
+    client = TestClient(create_app(book.core, Config()), "http://127.0.0.1", client=("127.0.0.1", 50000))
     body = {"query": "when does the ferry leave?"}
 
     def ask() -> object:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from commonplace.aio import AsyncBook, open_async
+    from commonplace.aio import AsyncBook
     from commonplace.book import Book
     from commonplace.errors import (
         AnswerLost,
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
         TooLarge,
         Unauthorized,
     )
-    from commonplace.location import open
+    from commonplace.location import open, open_async
     from commonplace.settings import Settings
     from commonplace.text.dates.reading import Dated, dates_in
     from commonplace.transfer.reindex import reindex
@@ -147,9 +147,9 @@ __all__ = [
 ]
 
 _HOMES = {
-    "commonplace.aio": ("AsyncBook", "open_async"),
+    "commonplace.aio": ("AsyncBook",),
     "commonplace.book": ("Book",),
-    "commonplace.location": ("open",),
+    "commonplace.location": ("open", "open_async"),
     "commonplace.transfer.reindex": ("reindex",),
     "commonplace.settings": ("Settings",),
     "commonplace.values": (

@@ -1,35 +1,23 @@
-"""Book: the verbs. The only orchestrator; everything that it calls does one thing."""
+"""Book: the verbs of a memory, declared once.
+
+LocalBook carries them out in this process, RemoteBook asks a server, and AsyncBook awaits either.
+"""
 
 from __future__ import annotations
 
-import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from os import PathLike
-from pathlib import Path
 from types import EllipsisType, TracebackType
-from typing import TYPE_CHECKING, Literal, overload
+from typing import Literal, TypeVar, overload
 
-from commonplace import filters
 from commonplace.canvas import Canvas
-from commonplace.errors import InvalidInput, NotFound
-from commonplace.guard import redaction
+from commonplace.errors import InvalidInput
 from commonplace.kv import KeyValue
-from commonplace.memories import forget as forgetting
-from commonplace.memories import pages, write
-from commonplace.memories import revise as revising
-from commonplace.memories.core import Core, Place
-from commonplace.recall import answer, question, rank, receipt, second_reading
-from commonplace.recall import links as relating
-from commonplace.store.base import Tx
-from commonplace.store.tables import entries, files, jobs, links, memories, messages, spaces
-from commonplace.store.where import Selection, compile_where, is_plain
+from commonplace.store.tables import spaces
 from commonplace.transcript import Transcript
 from commonplace.values import (
-    NOBODY,
-    SIGNALS,
     Check,
     Content,
     Draft,
@@ -50,13 +38,8 @@ from commonplace.values import (
     Stats,
     Within,
     checks,
-    times,
 )
 from commonplace.values.arrays import Floats
-from commonplace.values.ids import new_id
-
-if TYPE_CHECKING:
-    from commonplace.reconcile.plan import Settled
 
 # Inside the class, `list` is the verb.
 Memories = list[Memory]
@@ -65,30 +48,39 @@ Names = list[str]
 Jobs = list[Job]
 Links = list[Link]
 Vector = Sequence[float] | Floats
+Self = TypeVar("Self", bound="Book")
 
 
-class Book:
+class Book(ABC):
     """A shared, persistent memory: one space of one store. Made by `open`; safe between threads."""
 
-    def __init__(self, core: Core, space: str) -> None:
-        self._core = core
-        self._store = core.store
-        self._settings = core.settings
-        self._name = checks.name(space, "space")
-        self._place = Place(core.store, self._name)
-        if self._name.startswith(spaces.RESERVED):
+    def __init__(self, space: str, where: str) -> None:
+        self._space = checks.name(space, "space")
+        self._where = where
+        if self._space.startswith(spaces.RESERVED):
             raise InvalidInput(f"names of spaces do not begin with {spaces.RESERVED!r}")
 
     @property
     def space(self) -> str:
         """The name of the space: no verb of this book reaches beyond it."""
-        return self._name
+        return self._space
 
+    @property
+    def where(self) -> str:
+        """The path or URL of the store or server, without a password."""
+        return self._where
+
+    @property
+    @abstractmethod
+    def closed(self) -> bool:
+        """Whether the book was closed, by this object or another one on the same store."""
+
+    @abstractmethod
     def in_space(self, space: str) -> Book:
-        """The same store behind another wall."""
-        return Book(self._core, space)
+        """Return a book on another space of the same store."""
 
     @overload
+    @abstractmethod
     def remember(  # type: ignore[overload-overlap]  # a text is a sequence of texts, too
         self,
         content: str | bytes | dict[str, Json] | Draft,
@@ -112,6 +104,7 @@ class Book:
     ) -> Memory: ...
 
     @overload
+    @abstractmethod
     def remember(
         self,
         content: Sequence[str | bytes | dict[str, Json] | Draft],
@@ -134,6 +127,7 @@ class Book:
         reconcile: bool = False,
     ) -> Memories: ...
 
+    @abstractmethod
     def remember(
         self,
         content: str | bytes | dict[str, Json] | Draft | Sequence[str | bytes | dict[str, Json] | Draft],
@@ -155,41 +149,16 @@ class Book:
         reason: str | None = None,
         reconcile: bool = False,
     ) -> Memory | Memories:
-        """Remember a content, or each of a list; when this returns, all of it is on disk, or none.
+        """Remember one content, or each of a list; when this returns, all of it is on disk, or none.
 
-        A list means many, and the options then apply to each of its plain contents; a Draft brings its own.
-        A JSON list to be kept as one memory is `Draft(content=[…])`. Bytes are stored whole and found by
-        the `text` given with them. An `id` that is taken raises Conflict. `supersedes` closes older
-        memories: they leave recall, keep their history, and point to the new one. `reconcile` compares each with
-        what is known: said again, it strengthens the memory that is there, which is returned; what it contradicts is
-        closed, or closes it if that was said later.
+        With a list, the options apply to each plain content; a Draft has its own. To keep a JSON list as one memory,
+        pass `Draft(content=[…])`. Bytes are stored whole and found by the `text` given with them. An `id` that is
+        taken raises Conflict. `supersedes` closes older memories: they leave recall, keep their history, and point to
+        the new one. `reconcile` compares each content with the memories that are there: a repetition strengthens the
+        memory that says the same, which is returned; a contradiction closes the one that was said earlier.
         """
-        options = Draft(
-            content="", kind=kind, tags=tags, metadata=metadata or {}, importance=importance,
-            scope=scope or NOBODY, source=source, origin=origin, said_at=said_at, ttl=ttl, text=text, mime=mime, id=id,
-            vector=vector, supersedes=supersedes, reason=reason,
-        )  # fmt: skip
-        wanted = write.expand(content, options)
-        identity, now = self._core.identity(), times.now()
-        records = write.records(
-            wanted, embedder=self._core.embedder, dimension=identity.dimension, settings=self._settings, now=now
-        )
-        space = self._place.make()
-        if reconcile:
-            rows = [each.row for each in self._reconciled(space, records) if each.row is not None]
-        else:
-            work = partial(memories.insert, space=space, records=records, generation=identity.generation)
-            rows = self._store.write(work, space)
-        stored = [memories.decode(row) for row in rows]
-        return stored if isinstance(content, (list, tuple)) else stored[0]
 
-    def _reconciled(self, space: int, records: Sequence[memories.Record]) -> Sequence[Settled]:
-        from commonplace.reconcile import plan  # few books reconcile, and it is slow to import
-
-        arrivals = [plan.Arrival(record=record) for record in records]
-        planned = plan.plan(self._core, space, arrivals)
-        return self._store.write(lambda tx: plan.settle(tx, self._core, space, planned), space)
-
+    @abstractmethod
     def learn(
         self,
         conversation: str | Iterable[Mapping[str, object] | str],
@@ -203,90 +172,43 @@ class Book:
         wait: bool = False,
         progress: Callable[[int, int], None] | None = None,
     ) -> Learned:
-        """Keep a conversation as it was said, and make memories of it.
+        """Keep a conversation word for word, and extract memories from it.
 
-        Messages are mappings with content and perhaps role, name, said_at, metadata, or lines of "Name: text". When
-        this returns they are on disk and recall finds them; a thread of this process, or `commonplace work`, extracts
-        what is worth keeping and reconciles it with what is known. `wait` does it now, and calls `progress` with how
-        many messages are done and how many there are. A conversation that is given message by message is better
-        learned in pieces: `every` so many messages of a session, or of fewer when nobody has spoken for `idle` seconds.
+        Messages are mappings with content and optionally role, name, said_at and metadata, or lines of "Name: text".
+        When this returns they are on disk and recall finds them. A thread of this process (or of the server, or
+        `commonplace work`) then extracts what is worth keeping and reconciles it with the memories that are there.
+        `wait` does this before returning, and calls `progress` with the number of messages done and the total; a
+        server reports only the end. For a conversation that arrives message by message, `every` sets how many messages
+        of a session are read together; fewer are read when nobody has spoken for `idle` seconds.
         """
-        from commonplace.learn import ingest
-        from commonplace.memories import messages as saying  # few books learn, and it is slow to import
 
-        now = times.now()
-        given = checks.scope(scope or NOBODY)
-        if given.session is not None:
-            raise InvalidInput("what is learned belongs to no session: name the conversation with session=")
-        lines = saying.conversation(conversation, now=now, settings=self._settings)
-        if not lines:
-            raise InvalidInput("the conversation is empty: there is nothing to learn from")
-        said = ingest.Conversation(
-            session=new_id() if session is None else checks.name(session, "session"),
-            lines=lines,
-            scope=given,
-            tags=checks.tags(tags),
-            origin=None if origin is None else checks.origin(origin),
-            every=1 if wait else checks.count(every, "every", least=1, most=ingest.TOGETHER),
-            idle=checks.amount(idle, "idle"),
-        )
-        space = self._place.make()
-        taken = ingest.take_in(self._core, space, said)
-        if wait:
-            return ingest.learned(self._core, space, taken, progress or (lambda done, total: None))
-        self._core.wake()
-        return Learned(session=taken.session, messages=taken.ids, jobs=taken.jobs)
-
+    @abstractmethod
     def jobs(self) -> Jobs:
-        """The jobs that wait, run, or have failed for good, oldest first."""
-        space = self._place.find()
-        return self._store.read(lambda tx: jobs.everything(tx, space), space)
+        """Return the jobs that wait, run, or have failed for good, oldest first."""
 
+    @abstractmethod
     def work(self, *, hurry: bool = False) -> int:
-        """Do the jobs of this space that are due, now; returns how many were tried.
+        """Run the jobs of this space that are due, now, and return how many were tried.
 
-        `hurry` also takes those that wait for more messages, as at the end of a conversation.
+        `hurry` includes those that wait for more messages, as at the end of a conversation.
         """
-        from commonplace.learn import jobs as working  # as for learn
 
-        space, done = self._place.find(), 0
-        if hurry:
-            self._store.write(lambda tx: jobs.hurry(tx, space), space)
-        while working.run_one(self._core, space) is not None:
-            done += 1
-        return done
-
+    @abstractmethod
     def retry(self, number: int | None = None) -> int:
-        """Queue a job again that had failed for good, or all of them; returns how many."""
-        space = self._place.find()
-        wanted = None if number is None else checks.count(number, "number", least=1)
-        again = self._store.write(lambda tx: jobs.retry(tx, space, wanted), space)
-        if wanted is not None and not again:
-            raise NotFound(f"no job {wanted} has failed for good in this space")
-        if again:
-            self._core.wake()
-        return len(again)
+        """Queue a job again that had failed for good, or all of them, and return how many."""
 
+    @abstractmethod
     def links(self, id: str) -> Links:
-        """What a memory has to do with others: what it supersedes, adds to or disputes, and where it was learned."""
-        space, name, now = self._place.find(), checks.name(id, "id"), times.now()
+        """Return how a memory relates to others: what it supersedes, adds to or disputes, and its sources."""
 
-        def work(tx: Tx) -> Links:
-            memories.current(tx, space, name, now=now)
-            return links.of(tx, space, name)
-
-        return self._store.read(work, space)
-
+    @abstractmethod
     def undo(self, id: str, other: str) -> Links:
-        """Take back what reconciliation made of two memories: both stand again, each for itself.
+        """Undo what reconciliation did with two memories, so that both stand on their own again.
 
-        `other` is what `links` names: a superseded memory, or the message that was taken for a repetition.
+        `other` is an id from `links`: a superseded memory, or the message that was taken for a repetition.
         """
-        from commonplace.reconcile import undo as undoing  # as for learn
 
-        space = self._place.find()
-        return undoing.undo(self._core, space, checks.name(id, "id"), checks.name(other, "other"))
-
+    @abstractmethod
     def recall(
         self,
         query: str,
@@ -303,72 +225,18 @@ class Book:
         superseded: bool = False,
         vector: Vector | None = None,
     ) -> Recall:
-        """Recall what bears on the query, the best first; an empty answer means that nothing does.
+        """Return the memories that are relevant to the query, best first; no hits means that none is.
 
-        `threshold` is a probability: 0 switches the cut-off off, None takes the calibrated default. The
-        answer's text never has more than `max_tokens` tokens. `order="time"` gives the same memories oldest
-        first. `as_of` answers as the book stood at that moment. A `vector` replaces the query's own.
+        `threshold` is a probability: 0 disables the cut-off, None takes the calibrated default. The answer's text
+        never has more than `max_tokens` tokens. `order="time"` returns the same memories oldest first. `as_of` answers
+        from the book as it was at that moment. `vector` replaces the query's own embedding.
         """
-        now = times.now()
-        selection = self._selection(
-            filter=filter, within=within, kinds=kinds, tags=tags, superseded=superseded, as_of=as_of
-        )
-        request = answer.Request(
-            query=checks.text(query, "query", limit=self._settings.max_text_bytes),
-            k=checks.count(k, "k", least=1, most=1_000),
-            max_tokens=None if max_tokens is None else checks.count(max_tokens, "max_tokens"),
-            threshold=None if threshold is None else checks.share(threshold, "threshold"),
-            company=rank.COMPANY if threshold is None else threshold,
-            apart=rank.APART if threshold is None else math.inf,
-            order=checks.order(order),
-            now=now,
-            half_lives=self._settings.half_lives,
-            selection=selection,
-        )
-        identity = self._core.identity()
-        space = self._place.find()
-        where = compile_where(self._store.dialect, space, selection, now=now)
-        asked = self._asked(request, space)
-        probe = answer.probe(
-            request,
-            asked.subject,
-            self._query_vector(asked.about, vector),
-            identity.generation,
-            depth=self._settings.candidates,
-        )
-        choose = partial(answer.choose, request=request, asked=asked, probe=probe, background=identity.background)
-        found = self._store.search(space, probe, where, choose, narrow=not is_plain(selection), as_of=selection.as_of)
-        judgement = answer.closer(asked, found, self._core.embedder)
-        if self._core.reranker is not None:
-            judgement = second_reading.reread(
-                request.query, found, judgement, self._core.reranker, budget=self._settings.rerank_budget
-            )
-        return answer.assemble(request, found, judgement, partial(self._related, space, selection))
 
-    def _related(self, space: int, selection: Selection, said: Sequence[str], decided: Sequence[str]) -> answer.Related:
-        where = compile_where(self._store.dialect, space, replace(selection, superseded=True), now=times.now())
-        return self._store.read(lambda tx: relating.related(tx, space, said, decided, where), space)
-
-    def _asked(self, request: answer.Request, space: int) -> answer.Asked:
-        """The question as it is read here: names in it are speakers' if somebody of that name has spoken."""
-        query, past = request.query, request.selection.as_of
-        read = question.read(query, times.from_micros(request.now if past is None else past))
-        named: frozenset[str] = frozenset()
-        if read.names:
-            calls = answer.roll_call(read.names)
-            heard = self._store.frequencies(space, calls, self._core.identity().generation)
-            named = answer.present(read.names, heard)
-        about = question.without(query, named)
-        return answer.Asked(question=read, named=named, about=about, subject=question.subject(about))
-
+    @abstractmethod
     def get(self, id: str, *, version: int | None = None) -> Memory:
-        """The memory as it stands, or as it was at a version; NotFound if there is none."""
-        space, name, now = self._place.find(), checks.name(id, "id"), times.now()
-        if version is None:
-            return memories.decode(self._store.read(lambda tx: memories.current(tx, space, name, now=now), space))
-        number = checks.count(version, "version", least=1)
-        return memories.decode(self._store.read(lambda tx: memories.version(tx, space, name, number, now=now), space))
+        """Return a memory as it stands, or at a version; NotFound if there is none."""
 
+    @abstractmethod
     def list(
         self,
         *,
@@ -381,15 +249,9 @@ class Book:
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page:
-        """One page of memories by when they were said; its `cursor` fetches the next page."""
-        selection = self._selection(filter=filter, within=within, kinds=kinds, tags=tags, superseded=superseded)
-        space = self._place.find()
-        where = compile_where(self._store.dialect, space, selection, now=times.now())
-        newest, after = pages.newest_first(order), pages.after(cursor, order)
-        most = checks.count(limit, "limit", least=1, most=10_000)
-        rows = self._store.read(lambda tx: memories.page(tx, where, newest=newest, limit=most + 1, after=after), space)
-        return pages.page(rows, most, order)
+        """Return one page of memories by the time they were said; its `cursor` fetches the next page."""
 
+    @abstractmethod
     def revise(
         self,
         id: str,
@@ -408,17 +270,12 @@ class Book:
         reason: str | None = None,
         if_version: int | None = None,
     ) -> Memory:
-        """Give a memory a new version; what is not named stays, and the old version is kept.
+        """Give a memory a new version; fields that are not given stay, and the old version is kept.
 
         `if_version` is the version that the change was made for: Conflict if another came first.
         """
-        change = revising.Change(
-            content=content, kind=kind, tags=tags, metadata=metadata, importance=importance, source=source,
-            said_at=said_at, ttl=ttl, text=text, mime=mime, vector=vector, reason=reason,
-        )  # fmt: skip
-        space, name, expected = self._place.find(), checks.name(id, "id"), checks.version(if_version)
-        return revising.revise(self._core, space, name, change, expected)
 
+    @abstractmethod
     def forget(
         self,
         id: str | Sequence[str] | None = None,
@@ -430,19 +287,13 @@ class Book:
         everything: bool = False,
         dry_run: bool = False,
     ) -> Forgotten:
-        """Remove memories with all their versions, vectors and words, and say what was removed.
+        """Erase memories with all their versions, vectors and words, and return what was erased.
 
-        Name ids, or select by scope, filter, kinds and tags together; `everything=True` empties the space,
-        key-value entries, canvases and transcripts too. `dry_run` only says what would go.
+        Name ids, or select by scope, filter, kinds and tags together; `everything=True` empties the space, including
+        key-value entries, canvases and transcripts. `dry_run` only returns what would be erased.
         """
-        wanted = self._wanted(id, scope=scope, filter=filter, kinds=kinds, tags=tags, everything=everything)
-        space = self._place.find()
-        if dry_run:
-            return self._store.read(lambda tx: forgetting.preview(tx, space, wanted), space)
-        forgotten = self._store.write(lambda tx: forgetting.forget(tx, space, wanted), space)
-        self._store.scrub(space)
-        return forgotten
 
+    @abstractmethod
     def prune(
         self,
         *,
@@ -453,30 +304,13 @@ class Book:
         tags: Sequence[str] | None = None,
         dry_run: bool = True,
     ) -> Forgotten:
-        """Forget what a policy lets go of, as a durable job; says what goes, and by default only that.
+        """Forget the memories that a policy selects, as a durable job; by default only return which they are.
 
-        `older_than` are seconds since a memory was said, used or repeated; `weaker_than` is a bound for what time,
-        importance and use leave of it, 0 to 1.2; `keep` is how many may stay, the strongest.
+        `older_than` is the number of seconds since a memory was said, used or repeated; `weaker_than` is a bound for
+        the strength that time, importance and use leave it, 0 to 1.2; `keep` is how many may stay, the strongest.
         """
-        from commonplace.learn import jobs as working  # as for learn
-        from commonplace.memories import prune as pruning
 
-        policy = pruning.Policy(
-            older_than=None if older_than is None else checks.amount(older_than, "older_than"),
-            weaker_than=None if weaker_than is None else checks.amount(weaker_than, "weaker_than"),
-            keep=None if keep is None else checks.count(keep, "keep"),
-            kinds=checks.kinds(kinds),
-            tags=checks.names(tags, "tags"),
-        )
-        pruning.ensure_limits(policy)
-        space = self._place.find()
-        going = self._store.read(lambda tx: pruning.preview(tx, space, policy, self._settings.half_lives), space)
-        if not dry_run and going.ids:
-            most = self._settings.max_jobs
-            add = partial(jobs.add, space=space, kind=pruning.KIND, payload=policy.plain(), most=most)
-            working.run_now(self._core, space, self._store.write(add, space))
-        return going
-
+    @abstractmethod
     def quarantine(
         self,
         id: str | Sequence[str] | None = None,
@@ -487,18 +321,13 @@ class Book:
         tags: Sequence[str] | None = None,
         reason: str,
     ) -> Names:
-        """Take memories out of recall, with what was learned from them; what they had superseded stands again.
+        """Take memories and everything learned from them out of recall; what they had superseded stands again.
 
-        Name them as for `forget`: `filter={"source": "scraper"}` rolls back all that came from there, also what is
-        closed already. Returns the ids of those that were not in quarantine before; `release` undoes it.
+        Name them as for `forget`: `filter={"source": "scraper"}` rolls back everything from that source, closed
+        memories included. Returns the ids of those that were not in quarantine before; `release` undoes it.
         """
-        from commonplace.memories import quarantine as quarantining  # as for learn
 
-        wanted = self._wanted(id, scope=scope, filter=filter, kinds=kinds, tags=tags)
-        why, space = checks.text(reason, "reason", limit=10_000), self._place.find()
-        why = redaction.text(why, self._core.settings.redact)
-        return [*self._store.write(lambda tx: quarantining.quarantine(tx, space, wanted, why), space)]
-
+    @abstractmethod
     def release(
         self,
         id: str | Sequence[str] | None = None,
@@ -508,108 +337,74 @@ class Book:
         kinds: Sequence[str] | None = None,
         tags: Sequence[str] | None = None,
     ) -> Names:
-        """Take memories out of quarantine again: they stand, and close what they had closed; returns their ids."""
-        from commonplace.memories import quarantine as quarantining  # as for learn
+        """Release memories from quarantine, close again what they had closed, and return their ids."""
 
-        wanted = self._wanted(id, scope=scope, filter=filter, kinds=kinds, tags=tags)
-        space = self._place.find()
-        return [*self._store.write(lambda tx: quarantining.release(tx, space, wanted), space)]
-
+    @abstractmethod
     def history(self, id: str) -> Revisions:
-        """Every version of a memory, oldest first: what was done, when and why."""
-        space, name, now = self._place.find(), checks.name(id, "id"), times.now()
-        rows = self._store.read(lambda tx: memories.history(tx, space, name, now=now), space)
-        return [memories.decode_revision(row) for row in rows]
+        """Return every version of a memory, oldest first: what was done, when and why."""
 
+    @abstractmethod
     def feedback(self, target: str, signal: Signal) -> int:
-        """Tell whether what was recalled was used, ignored or wrong; returns how many memories learned it.
+        """Record whether recalled memories were used, ignored or wrong, and return how many there were.
 
-        `target` is a memory's id, or the receipt of a recall, which stands for all that it returned.
+        `target` is a memory's id, or the receipt of a recall, which stands for everything it returned.
         """
-        if signal not in SIGNALS:
-            raise InvalidInput(f"unknown signal {signal!r}; known: {', '.join(SIGNALS)}")
-        name = checks.text(target, "target", limit=1_000_000)
-        ids = receipt.read(name) if name.startswith(receipt.PREFIX) else (checks.name(name, "target"),)
-        space, now = self._place.find(), times.now()
-        named = tuple(dict.fromkeys(ids))
-        touched = self._store.write(lambda tx: memories.feedback(tx, space, named, signal, now=now), space)
-        if not touched and not name.startswith(receipt.PREFIX):
-            raise NotFound(f"no memory with id {target!r} in this space")
-        return touched
 
+    @abstractmethod
     def kv(self, namespace: str) -> KeyValue:
-        """Plain key-value state under a name."""
-        return KeyValue(self._store, self._place, namespace, self._settings)
+        """Return the key-value entries of a namespace."""
 
+    @abstractmethod
     def canvas(self, name: str) -> Canvas:
-        """Text files that agents write together."""
-        return Canvas(self._store, self._place, name, self._settings)
+        """Return a canvas: text files that agents write together."""
 
+    @abstractmethod
     def transcript(self, session: str) -> Transcript:
-        """The messages of one conversation."""
-        return Transcript(self._store, self._place, session, self._settings)
+        """Return the transcript of a session: the messages of one conversation."""
 
+    @abstractmethod
     def namespaces(self) -> Names:
-        """The key-value namespaces that hold anything."""
-        space = self._place.find()
-        return self._store.read(lambda tx: entries.namespaces(tx, space, now=times.now()), space)
+        """Return the key-value namespaces that hold an entry."""
 
+    @abstractmethod
     def canvases(self) -> Names:
-        """The canvases that hold a file."""
-        space = self._place.find()
-        return self._store.read(lambda tx: files.canvases(tx, space), space)
+        """Return the canvases that hold a file."""
 
+    @abstractmethod
     def transcripts(self) -> Names:
-        """The sessions that have a transcript."""
-        space = self._place.find()
-        return self._store.read(lambda tx: messages.sessions(tx, space), space)
+        """Return the sessions that have a transcript."""
 
+    @abstractmethod
     def stats(self) -> Stats:
-        """How much the space holds, and with what."""
-        space, identity = self._place.find(), self._core.identity()
-        size, engine = self._store.size(), self._store.engine
-        return self._store.read(
-            lambda tx: pages.stats(tx, space, self._name, identity, size=size, engine=engine), space
-        )
+        """Return how much the space holds, and its embedder and engine."""
 
+    @abstractmethod
     def check(self, *, deep: bool = False) -> Check:
         """Verify the store and that recall works; `deep` compares every index with the rows."""
-        found = self._store.check(deep=deep)
-        if found.ok:
-            self._core.identity()
-        return found
 
+    @abstractmethod
     def export(self, *, vectors: bool = False) -> Iterator[dict[str, Json]]:
-        """Everything in the space as JSON-able records that `load` takes back without loss.
+        """Yield everything in the space as JSON-able records that `load` restores without loss.
 
         `load` embeds the texts again; vectors that callers gave themselves are kept only with `vectors=True`.
         """
-        from commonplace.transfer import export as portable  # few programs export, and it is slow to import
 
-        yield from portable.export(self._store, self._place.find(), self._name, vectors=vectors)
-
+    @abstractmethod
     def load(self, records: Iterable[Mapping[str, Json]]) -> int:
-        """Take in what `export` gave, all or nothing; what is there already is left alone. Returns how many.
+        """Restore exported records, all or nothing, and return how many were new; existing ones are left alone.
 
-        What had not been learned from yet when it was exported waits to be here.
+        Messages that were waiting to be learned from when they were exported wait here too.
         """
-        from commonplace.transfer import export as portable  # as above
 
-        space = self._place.make()
-        count = portable.load(self._core, space, records)
-        if count and self._store.read(lambda tx: jobs.count(tx, space), space):
-            self._core.wake()
-        return count
-
+    @abstractmethod
     def backup(self, path: str | PathLike[str]) -> None:
-        """Copy the whole store, every space, to a new file while it is in use."""
-        self._store.backup(Path(path))
+        """Copy the whole store, every space, to a new local file while it is in use."""
 
+    @abstractmethod
     def close(self) -> None:
-        """Release the store for every book on it; closing twice is harmless."""
-        self._core.close()
+        """Close the store or the connections for every book on them; closing twice is harmless."""
 
-    def __enter__(self) -> Book:
+    def __enter__(self: Self) -> Self:
         return self
 
     def __exit__(
@@ -618,54 +413,4 @@ class Book:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<Book {self._core.where} space={self._name!r}>"
-
-    def _wanted(
-        self,
-        id: str | Sequence[str] | None,
-        *,
-        scope: Scope | None,
-        filter: Mapping[str, object] | None,
-        kinds: Sequence[str] | None,
-        tags: Sequence[str] | None,
-        everything: bool = False,
-    ) -> forgetting.Wanted:
-        """What a verb is to remove or take out, said in one way only."""
-        selection = self._selection(
-            filter=filter, within=scope and checks.only(scope), kinds=kinds, tags=tags, superseded=True, expired=True
-        )
-        wanted = forgetting.Wanted(
-            ids=None if id is None else checks.names([id] if isinstance(id, str) else id, "id"),
-            selection=selection,
-            everything=everything,
-        )
-        forgetting.ensure_one_way(wanted)
-        return wanted
-
-    def _selection(
-        self,
-        *,
-        filter: Mapping[str, object] | None,
-        within: Within | Scope | None,
-        kinds: Sequence[str] | None,
-        tags: Sequence[str] | None,
-        superseded: bool,
-        expired: bool = False,
-        as_of: datetime | None = None,
-    ) -> Selection:
-        return Selection(
-            filter=filters.parse(filter),
-            within=checks.within(within),
-            kinds=checks.kinds(kinds),
-            tags=checks.names(tags, "tags"),
-            superseded=superseded,
-            expired=expired,
-            as_of=None if as_of is None else times.to_micros(as_of),
-        )
-
-    def _query_vector(self, query: str, given: Vector | None) -> Floats | None:
-        if given is not None:
-            return checks.vector(given, self._core.identity().dimension)
-        if not query.strip():
-            raise InvalidInput("the query is empty: ask a question, or use list() to see what is there")
-        return write.embed_query(self._core.embedder, query)
+        return f"<{type(self).__name__.removeprefix('Local')} {self._where} space={self._space!r}>"

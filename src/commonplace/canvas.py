@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
 from commonplace.errors import Conflict, InvalidInput
@@ -12,8 +13,57 @@ from commonplace.store.tables import files, requests
 from commonplace.values import File, checks, times
 
 
-class Canvas:
+class Canvas(ABC):
     """One canvas of a space. Made by `Book.canvas`."""
+
+    @abstractmethod
+    def write(self, path: str, content: str, *, author: str | None = None, if_version: int | None = None) -> File:
+        """Write a file as its next revision; `if_version=0` only if there is no such file."""
+
+    @abstractmethod
+    def delete(self, path: str, *, author: str | None = None, if_version: int | None = None) -> File:
+        """Delete a file; its revisions stay readable by number. NotFound if there is no such file."""
+
+    @abstractmethod
+    def forget(self, path: str) -> int:
+        """Erase a file with every revision and return how many there were; NotFound if there never was one.
+
+        `delete` keeps the revisions; this keeps nothing, not even the number that the next file continues from.
+        """
+
+    def read(self, path: str, revision: int | None = None) -> str:
+        """Return the text of a file, or of one of its revisions."""
+        return self.file(path, revision).content
+
+    @abstractmethod
+    def file(self, path: str, revision: int | None = None) -> File:
+        """Return a file with its revision number, time and author."""
+
+    @abstractmethod
+    def files(self) -> dict[str, int]:
+        """Return the files that exist by path, with the number of each one's newest revision."""
+
+    @abstractmethod
+    def revisions(self, path: str) -> list[File]:
+        """Return every revision of a file, oldest first."""
+
+    @abstractmethod
+    def diff(self, path: str, old: int, new: int | None = None) -> str:
+        """Return a unified diff from one revision to another, or to the newest; `apply` accepts it."""
+
+    @abstractmethod
+    def apply(
+        self, text: str, *, author: str | None = None, if_version: int | Mapping[str, int] | None = None
+    ) -> list[File]:
+        """Apply a unified diff to one or several files, all or nothing, after checking its context.
+
+        StalePatch names the line that differs from what the patch expects. `if_version` is the revision that the
+        patched file must be at, or a mapping of paths to revisions.
+        """
+
+
+class LocalCanvas(Canvas):
+    """A canvas in a store that this process has opened."""
 
     def __init__(self, store: Store, place: Place, name: str, settings: Settings) -> None:
         self._store = store
@@ -22,19 +72,12 @@ class Canvas:
         self._limit = settings.max_content_bytes
 
     def write(self, path: str, content: str, *, author: str | None = None, if_version: int | None = None) -> File:
-        """Write a file as its next revision; `if_version=0` only if there is no such file."""
-        text = checks.text(content, "content", limit=self._limit)
-        return self._put(path, text, author, if_version)
+        return self._put(path, checks.text(content, "content", limit=self._limit), author, if_version)
 
     def delete(self, path: str, *, author: str | None = None, if_version: int | None = None) -> File:
-        """Delete a file; its revisions stay readable by number. NotFound if there is no such file."""
         return self._put(path, None, author, if_version)
 
     def forget(self, path: str) -> int:
-        """Erase a file with every revision and return how many there were; NotFound if there never was one.
-
-        `delete` keeps the revisions; this leaves nothing, not even the number that the next file starts from.
-        """
         space, place = self._place.find(), checked_path(path)
 
         def work(tx: Tx) -> int:
@@ -46,28 +89,20 @@ class Canvas:
         self._store.scrub(space)
         return erased
 
-    def read(self, path: str, revision: int | None = None) -> str:
-        """The text of a file, or of one of its revisions."""
-        return self.file(path, revision).content
-
     def file(self, path: str, revision: int | None = None) -> File:
-        """A file with its revision number, time and author."""
         space, place = self._place.find(), checked_path(path)
         number = None if revision is None else checks.count(revision, "revision", least=1)
         return self._store.read(lambda tx: files.revision(tx, space, self._name, place, number), space)
 
     def files(self) -> dict[str, int]:
-        """The files that stand and the revision that each is at, by path."""
         space = self._place.find()
         return self._store.read(lambda tx: files.standing(tx, space, self._name), space)
 
     def revisions(self, path: str) -> list[File]:
-        """Every revision of a file, oldest first."""
         space, place = self._place.find(), checked_path(path)
         return self._store.read(lambda tx: files.revisions(tx, space, self._name, place), space)
 
     def diff(self, path: str, old: int, new: int | None = None) -> str:
-        """A unified diff from one revision to another, or to the newest; `apply` accepts it."""
         from commonplace.text import patch  # slow to import, and most books never patch
 
         return patch.diff(self.read(path, old), self.read(path, new), path, path)
@@ -75,15 +110,10 @@ class Canvas:
     def apply(
         self, text: str, *, author: str | None = None, if_version: int | Mapping[str, int] | None = None
     ) -> list[File]:
-        """Apply a unified diff over one or several files, all or nothing, its context checked.
-
-        StalePatch says which line no longer reads as the patch expects. `if_version` is the revision that
-        the patched file must be at, or a mapping of paths to revisions.
-        """
         space = self._place.make()
         checks.text(text, "patch", limit=self._limit)
         signed = checks.optional_name(author, "author")
-        return self._store.write(lambda tx: self._applied(tx, space, text, signed, if_version), space)
+        return self._store.write(lambda tx: self._apply(tx, space, text, signed, if_version), space)
 
     def _put(self, path: str, text: str | None, author: str | None, if_version: int | None) -> File:
         space, place = self._place.make(), checked_path(path)
@@ -95,13 +125,8 @@ class Canvas:
             space,
         )
 
-    def _applied(
-        self,
-        tx: Tx,
-        space: int,
-        text: str,
-        author: str | None,
-        if_version: int | Mapping[str, int] | None,
+    def _apply(
+        self, tx: Tx, space: int, text: str, author: str | None, if_version: int | Mapping[str, int] | None
     ) -> list[File]:
         from commonplace.text import patch  # as above
 
@@ -110,7 +135,8 @@ class Canvas:
             return None if newest is None or newest.deleted else newest.content
 
         standing = files.standing(tx, space, self._name)
-        self._ensure_versions(text, if_version, standing)
+        if if_version is not None:
+            _ensure_versions([path for file in patch.parse(text) for path in file.paths], if_version, standing)
         now = times.now()
         changes = patch.apply(text, read, current=standing)
         for change in changes:
@@ -123,26 +149,20 @@ class Canvas:
             for change in changes
         ]  # fmt: skip
 
-    def _ensure_versions(
-        self, text: str, if_version: int | Mapping[str, int] | None, standing: Mapping[str, int]
-    ) -> None:
-        if if_version is None:
-            return
-        from commonplace.text import patch  # as above
 
-        paths = [path for file in patch.parse(text) for path in file.paths]
-        if isinstance(if_version, int):
-            if len(paths) != 1:
-                raise InvalidInput("the patch changes several files: pass if_version as a mapping of paths")
-            if_version = {paths[0]: if_version}
-        for path, expected in if_version.items():
-            current = standing.get(path, 0)
-            if current != checks.version(expected):
-                raise Conflict(f"{path!r} is at revision {current}, not {expected}: read it again", current=current)
+def _ensure_versions(paths: list[str], if_version: int | Mapping[str, int], standing: Mapping[str, int]) -> None:
+    if isinstance(if_version, int):
+        if len(paths) != 1:
+            raise InvalidInput("the patch changes several files: pass if_version as a mapping of paths")
+        if_version = {paths[0]: if_version}
+    for path, expected in if_version.items():
+        current = standing.get(path, 0)
+        if current != checks.version(expected):
+            raise Conflict(f"{path!r} is at revision {current}, not {expected}: read it again", current=current)
 
 
 def checked_path(path: str) -> str:
-    """A relative path with forward slashes that stays inside its canvas."""
+    """Return a relative path with forward slashes that stays inside its canvas."""
     checked = checks.name(path, "path")
     parts = checked.split("/")
     if checked.startswith("/") or any(part in ("", ".", "..") for part in parts) or "\\" in checked:

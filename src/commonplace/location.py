@@ -7,9 +7,11 @@ from importlib.util import find_spec
 from os import PathLike, fspath
 from pathlib import Path
 
+from commonplace.aio import AsyncBook, Threads
 from commonplace.book import Book
 from commonplace.errors import CommonplaceError, InvalidInput, ServerUnavailable, StoreUnavailable
-from commonplace.kv import KeyValue
+from commonplace.kv import LocalKeyValue
+from commonplace.local import LocalBook
 from commonplace.memories.core import BackgroundWorker, Core, Place
 from commonplace.models.embedders import load as load_embedder
 from commonplace.models.embedders.base import Embedder
@@ -28,6 +30,10 @@ EmbedderLike = Embedder | Callable[[list[str]], object] | str | None
 ExtractorLike = Extractor | str | None
 LEDGER = "model tokens"
 """The key-value namespace in which a book counts what the model that it was opened with has taken."""
+_LOCAL_THREADS = 4
+"""Threads of a book in this process: more would not search faster, and each one that runs may keep the loop waiting."""
+_REMOTE_THREADS = 32
+"""Threads of a book behind a server, which only wait for it."""
 
 
 def open(
@@ -70,10 +76,39 @@ def open(
         extractor=extractor,
     )  # fmt: skip
     try:
-        return Book(core, space)
+        return LocalBook(core, space)
     except CommonplaceError:
         core.close()
         raise
+
+
+async def open_async(
+    where: str | PathLike[str],
+    *,
+    space: str = "default",
+    embedder: EmbedderLike = None,
+    reranker: Reranker | str | None = None,
+    settings: Settings | None = None,
+    extractor: ExtractorLike = None,
+    api_key: str | None = None,
+    timeout: float | None = None,
+) -> AsyncBook:
+    """Open a book as `open` does, for use from an event loop."""
+    threads = threads_for(where)
+    try:
+        book = await threads.run(
+            open, where, space=space, embedder=embedder, reranker=reranker, settings=settings, extractor=extractor,
+            api_key=api_key, timeout=timeout,
+        )  # fmt: skip
+    except BaseException:
+        threads.stop()
+        raise
+    return AsyncBook(book, threads)
+
+
+def threads_for(where: str | PathLike[str]) -> Threads:
+    """Return worker threads for a book at a path or URL."""
+    return Threads(_REMOTE_THREADS if is_remote(str(where)) else _LOCAL_THREADS)
 
 
 def open_core(
@@ -173,7 +208,7 @@ def _reader(spec: ExtractorLike, space: str, settings: Settings) -> Callable[[St
         client = chat(spec)
 
         def make(store: Store) -> Callable[[], Extractor]:
-            model = ModelExtractor(client, ledger=KeyValue(store, Place(store, space), LEDGER, settings))
+            model = ModelExtractor(client, ledger=LocalKeyValue(store, Place(store, space), LEDGER, settings))
             return lambda: model
 
         return make

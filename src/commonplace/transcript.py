@@ -1,7 +1,8 @@
-"""Transcripts: a conversation kept verbatim, message by message, so that it can go on in another process."""
+"""Transcripts: conversations kept word for word, so that another process can continue them."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
@@ -15,8 +16,44 @@ from commonplace.store.tables import messages
 from commonplace.values import Json, Message, checks, times
 
 
-class Transcript:
+class Transcript(ABC):
     """The messages of one session of a space. Made by `Book.transcript`."""
+
+    @abstractmethod
+    def append(
+        self,
+        content: Json,
+        *,
+        role: str = "user",
+        name: str | None = None,
+        said_at: datetime | None = None,
+        metadata: Mapping[str, Json] | None = None,
+    ) -> Message:
+        """Add a message at the end; when this returns it is on disk and has its number."""
+
+    @abstractmethod
+    def extend(self, lines: Iterable[Mapping[str, object]]) -> list[Message]:
+        """Add messages (mappings with content, role, name, said_at, metadata) at the end, all or none."""
+
+    @abstractmethod
+    def read(self, *, start: int = 1, limit: int | None = None) -> list[Message]:
+        """Return the messages from number `start` on, oldest first."""
+
+    @abstractmethod
+    def resume(self, after: int = 0, *, limit: int | None = None) -> list[Message]:
+        """Return the messages after number `after`, which is the last number that the caller has seen."""
+
+    @abstractmethod
+    def tail(self, n: int = 20) -> list[Message]:
+        """Return the last `n` messages, oldest first."""
+
+    @abstractmethod
+    def forget(self) -> int:
+        """Erase the whole transcript and what was learned from it alone; return how many messages it had."""
+
+
+class LocalTranscript(Transcript):
+    """A transcript in a store that this process has opened."""
 
     def __init__(self, store: Store, place: Place, session: str, settings: Settings) -> None:
         self._store = store
@@ -33,32 +70,26 @@ class Transcript:
         said_at: datetime | None = None,
         metadata: Mapping[str, Json] | None = None,
     ) -> Message:
-        """Add a message at the end; when this returns it is on disk and has its number."""
         line = saying.line(
             content, role=role, name=name, said_at=said_at, metadata=metadata, now=times.now(), settings=self._settings
         )
         return self._write([line])[0]
 
     def extend(self, lines: Iterable[Mapping[str, object]]) -> list[Message]:
-        """Add messages (mappings with content, role, name, said_at, metadata) at the end, all or none."""
         now = times.now()
         return self._write([saying.from_mapping(line, now=now, settings=self._settings) for line in lines])
 
     def read(self, *, start: int = 1, limit: int | None = None) -> list[Message]:
-        """Messages from number `start` on, oldest first."""
         return self._after(checks.count(start, "start", least=1) - 1, limit)
 
     def resume(self, after: int = 0, *, limit: int | None = None) -> list[Message]:
-        """What was said after message number `after`: pass the last number seen to go on from there."""
         return self._after(checks.count(after, "after"), limit)
 
     def tail(self, n: int = 20) -> list[Message]:
-        """The last `n` messages, oldest first."""
         space, most = self._place.find(), checks.count(n, "n")
         return self._store.read(lambda tx: messages.tail(tx, space, self._session, most), space)
 
     def forget(self) -> int:
-        """Erase the whole transcript, with what was learned from it alone; returns how many messages it had."""
         space = self._place.find()
         erased = self._store.write(lambda tx: forgetting.forget_session(tx, space, self._session), space)
         self._store.scrub(space)

@@ -17,6 +17,7 @@ import uvicorn
 
 from commonplace.book import Book
 from commonplace.errors import CommonplaceError, Unauthorized
+from commonplace.local import LocalBook
 from commonplace.location import open_core
 from commonplace.memories.core import Core
 from commonplace.server.app import create_app
@@ -59,7 +60,7 @@ class Served:
 
     def book(self, space: str = "default") -> Book:
         """The same data, natively."""
-        return Book(self.core, space)
+        return LocalBook(self.core, space)
 
 
 @contextmanager

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.book import Book
 from commonplace.compat import rooms, texts
+from commonplace.local import LocalBook
 from commonplace.location import open_core
 from commonplace.server.visits import VisitedStore
 from commonplace.store.base import Store, Tx
@@ -221,7 +221,7 @@ class Held(VisitedStore):
 def test_a_post_that_waited_for_another_is_the_later_one(tmp_path: Path) -> None:
     core = open_core(tmp_path / "book.db")
     held = core.store = Held(core.store)
-    book = Book(core, "default")
+    book = LocalBook(core, "default")
     rooms.create(book, "news", agent="a", visibility="public", description="")
     rooms.post(book, "news", agent="a", type="data", data="first")
     held.waits = threading.Thread(

@@ -10,8 +10,8 @@ import pytest
 from keys_harness import ON_SQLITE, door_of, put, recall
 
 from commonplace.access import keys
-from commonplace.book import Book
 from commonplace.errors import CommonplaceError, Forbidden, InvalidInput, NotFound, Unauthorized
+from commonplace.local import LocalBook
 from commonplace.memories.core import Core
 from commonplace.store.tables import keys as rows
 from commonplace.store.tables import meters
@@ -288,5 +288,5 @@ def test_times_are_told_to_the_second_they_were_given(core: Core) -> None:
 @ON_SQLITE
 def test_a_key_that_somebody_mentions_is_not_remembered(core: Core) -> None:
     made = keys.create(core.store)
-    kept = Book(core, "default").remember(f"The build agent uses {made.token} for now")
+    kept = LocalBook(core, "default").remember(f"The build agent uses {made.token} for now")
     assert kept.content == "The build agent uses [redacted: commonplace key] for now"

@@ -13,7 +13,7 @@ from keys_serving import served
 
 from commonplace.access import keys
 from commonplace.access.keys import NewKey
-from commonplace.book import Book
+from commonplace.local import LocalBook
 from commonplace.memories.core import Core
 from commonplace.server.app import create_app
 from commonplace.server.config import Config
@@ -24,7 +24,7 @@ RECALL = "/v1/spaces/default/recall"
 
 @pytest.fixture
 def client(core: Core) -> Iterator[httpx.Client]:
-    Book(core, "default").remember("We chose FastAPI over Flask because of async support")
+    LocalBook(core, "default").remember("We chose FastAPI over Flask because of async support")
     with served(create_app(core, Config())) as client:
         yield client
 

@@ -14,6 +14,7 @@ from commonplace.access.keys import NewKey
 from commonplace.access.plans import Limits
 from commonplace.book import Book
 from commonplace.errors import Conflict, InvalidInput, NotFound, QuotaExceeded, RateLimited
+from commonplace.local import LocalBook
 from commonplace.memories.core import Core
 from commonplace.store.tables import meters
 from commonplace.values import times
@@ -77,7 +78,7 @@ def test_a_refused_call_does_nothing_and_takes_nothing_of_the_other_limits(core:
     with pytest.raises(QuotaExceeded):
         recall(door, key.token)
     assert used(core, key) == {"burst": 3, "operations_month": 3, "recalls_month": 0}
-    assert Book(core, "default").kv(NAMESPACE).keys() == ["0", "1", "2"]
+    assert LocalBook(core, "default").kv(NAMESPACE).keys() == ["0", "1", "2"]
 
 
 @ON_SQLITE
@@ -213,7 +214,7 @@ def test_at_the_level_one_may_revise_and_forget_and_then_remember_again(core: Co
 
 @ON_SQLITE
 def test_above_the_level_nothing_more_is_taken_in_but_less_is_let_through(core: Core) -> None:
-    book = Book(core, "default")
+    book = LocalBook(core, "default")
     held = [memory.id for memory in book.remember([f"thing number {number}" for number in range(5)])]
     key, door = limited(core, memories=2), door_of(core)
     with pytest.raises(QuotaExceeded):
@@ -227,7 +228,7 @@ def test_a_batch_that_does_not_fit_leaves_nothing(core: Core) -> None:
     key, door = limited(core, memories=3, operations_month=10), door_of(core)
     with pytest.raises(QuotaExceeded):
         door.run_here(ask(key.token, "write"), lambda book: book.remember([f"item {number}" for number in range(4)]))
-    assert Book(core, "default").stats().memories == 0
+    assert LocalBook(core, "default").stats().memories == 0
     assert used(core, key) == {"operations_month": 0, "memories": 0}
     assert core.store.check(deep=True).ok
 

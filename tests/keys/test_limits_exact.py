@@ -10,7 +10,7 @@ import pytest
 from keys_harness import NAMESPACE, Crew, Worker, door_of, put
 
 from commonplace.access import keys
-from commonplace.book import Book
+from commonplace.local import LocalBook
 from commonplace.memories.core import Core
 from commonplace.store.tables import meters
 
@@ -37,7 +37,7 @@ def test_of_many_requests_at_once_exactly_137_pass(
     answers = crew.together(do="many", where=where, tokens=[key.token], kind=kind, calls=calls)
     assert (total(answers, "passed"), total(answers, "refused")) == (137, PROCESSES * calls - 137)
     assert used(core, key.key.id, limit) == 137
-    assert len(Book(core, "default").kv(NAMESPACE).keys()) == (137 if kind == "put" else 0)
+    assert len(LocalBook(core, "default").kv(NAMESPACE).keys()) == (137 if kind == "put" else 0)
 
 
 def test_a_bucket_never_gives_more_than_it_held_and_got(core: Core, where: str, crew: Crew) -> None:
@@ -52,7 +52,7 @@ def test_no_more_memories_stand_than_may(core: Core, where: str, crew: Crew) -> 
     key = keys.create(core.store, limits={"memories": 137})
     answers = crew.together(do="many", where=where, tokens=[key.token], kind="remember", calls=50)
     assert (total(answers, "passed"), total(answers, "refused")) == (137, 200 - 137)
-    assert Book(core, "default").stats().memories == 137
+    assert LocalBook(core, "default").stats().memories == 137
 
 
 def test_no_more_bytes_stand_in_a_namespace_than_may(core: Core, where: str, crew: Crew) -> None:
@@ -118,4 +118,4 @@ def test_who_is_killed_has_paid_for_what_was_answered_and_no_more(core: Core, wh
     charged = used(core, key.key.id, "operations_month")
     assert charged in (answered, answered + 1)
     if kind == "put":
-        assert len(Book(core, "default").kv(NAMESPACE).keys()) == charged + 1
+        assert len(LocalBook(core, "default").kv(NAMESPACE).keys()) == charged + 1

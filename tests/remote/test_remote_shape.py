@@ -1,8 +1,7 @@
-"""RemoteBook is a Book: every verb of it and of its companions with the same signature, none left to the local one."""
+"""Addresses, keys and options of a book behind a server, and its errors."""
 
 from __future__ import annotations
 
-import inspect
 import os
 import subprocess
 import sys
@@ -15,39 +14,9 @@ import pytest
 
 import commonplace
 from commonplace import errors
-from commonplace.book import Book
-from commonplace.canvas import Canvas
-from commonplace.kv import KeyValue
 from commonplace.remote import address, answers
-from commonplace.remote.book import RemoteBook
-from commonplace.remote.canvas import RemoteCanvas
-from commonplace.remote.kv import RemoteKeyValue
-from commonplace.remote.transcript import RemoteTranscript
 from commonplace.remote.transport import part, query
 from commonplace.settings import Settings
-from commonplace.transcript import Transcript
-
-PAIRS: list[tuple[type, type]] = [
-    (Book, RemoteBook),
-    (KeyValue, RemoteKeyValue),
-    (Canvas, RemoteCanvas),
-    (Transcript, RemoteTranscript),
-]
-
-
-def verbs(kind: type) -> list[str]:
-    return [name for name in vars(kind) if not name.startswith("_")]
-
-
-@pytest.mark.parametrize(("local", "remote"), PAIRS, ids=lambda kind: kind.__name__)
-def test_every_verb_is_there_with_the_same_signature(local: type, remote: type) -> None:
-    assert issubclass(remote, local)
-    assert verbs(remote) == verbs(local)
-    for name in verbs(local):
-        here, there = getattr(local, name), getattr(remote, name)
-        assert here is not there, name
-        if callable(here):
-            assert inspect.signature(here).parameters == inspect.signature(there).parameters, name
 
 
 @pytest.mark.parametrize(

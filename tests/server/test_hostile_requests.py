@@ -15,9 +15,9 @@ import pytest
 from server_harness import Running, start
 
 import commonplace
-from commonplace import Book
 from commonplace.access import keys
 from commonplace.learn import jobs
+from commonplace.local import LocalBook
 from commonplace.memories.core import Core
 from commonplace.server import idempotency
 from commonplace.server.api import streams
@@ -30,7 +30,7 @@ def locked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A server whose book has keys."""
     served = start(tmp_path_factory.mktemp("locked") / "book.db")
     keys.create(served.core.store, role="admin")
-    Book(served.core, "theirs").remember(MARK)
+    LocalBook(served.core, "theirs").remember(MARK)
     yield served
     served.stop()
 

@@ -13,7 +13,7 @@ import pytest
 from server_harness import Running
 
 import commonplace
-from commonplace import Book
+from commonplace.local import LocalBook
 from commonplace.values import Check, Memory, Recall, Stats
 from commonplace.wire import read
 
@@ -48,7 +48,7 @@ def test_what_is_remembered_is_recalled(http: httpx.Client) -> None:
 def test_a_memory_over_http_is_the_memory_in_the_book(http: httpx.Client, running: Running) -> None:
     made = _memory(http, said_at="2026-01-02T03:04:05.678901+02:00", ttl=3600, id="one", importance=0.25)
     space = str(http.base_url).rstrip("/").rsplit("/", 1)[1]
-    assert read(Memory, made) == Book(running.core, space).get("one")
+    assert read(Memory, made) == LocalBook(running.core, space).get("one")
 
 
 def test_bytes_are_base64_and_an_object_of_that_name_is_an_object(http: httpx.Client) -> None:

@@ -50,8 +50,8 @@ def test_a_yes_for_a_space_of_others_is_noticed(world: World) -> None:
 
 
 def test_a_write_that_lands_in_a_space_of_others_is_noticed(world: World) -> None:
-    from commonplace import Book
+    from commonplace.local import LocalBook
 
     assert world.broken() == []
-    Book(world.core, VICTIMS[0]).kv("shelf").set("note", "written-by-writer-7")
+    LocalBook(world.core, VICTIMS[0]).kv("shelf").set("note", "written-by-writer-7")
     assert world.broken() == ["'vault' was changed", "writer wrote to 'vault'"]

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from commonplace import Book
 from commonplace.access import keys
+from commonplace.local import LocalBook
 from commonplace.location import open_core
 from commonplace.memories.core import Core
 
@@ -116,7 +116,7 @@ def test_a_thousand_clients_get_exactly_what_the_quota_has(served: Served) -> No
     refused = _judged(_together(served, token, "PUT", path, body, CLIENTS), 137)
     assert {answer.body["code"] for answer in refused} == {"quota_exceeded"}
     assert all(answer.body["retry_after"] > 0 for answer in refused)
-    assert len(Book(served.core, "native").kv("n").keys()) == 137
+    assert len(LocalBook(served.core, "native").kv("n").keys()) == 137
 
 
 def test_memstore_clients_are_told_of_the_hour_and_of_the_month(served: Served) -> None:
@@ -124,7 +124,7 @@ def test_memstore_clients_are_told_of_the_hour_and_of_the_month(served: Served) 
     path, body = "/v1/memory/remember", {"content": "fact NUMBER"}
     refused = _judged(_together(served, hourly, "POST", path, body, 200), 40)
     assert {answer.body["error"] for answer in refused} == {"hourly_rate_limit"}
-    assert Book(served.core, "hourly").stats().memories == 40
+    assert LocalBook(served.core, "hourly").stats().memories == 40
     monthly = _key(served, "monthly", operations_month=40)
     refused = _judged(_together(served, monthly, "GET", "/v1/memory/recall?q=fact", None, 200), 40)
     assert {answer.body["error"] for answer in refused} == {"ops_limit_reached"}
@@ -138,11 +138,11 @@ def test_0latency_clients_are_told_in_an_object(served: Served) -> None:
     assert all(answer.body["detail"]["retry_after"] > 0 for answer in refused)
     refused = _judged(_together(served, token, "POST", "/memories", {"content": "fact NUMBER"}, 200), 30)
     assert {answer.body["detail"]["error"] for answer in refused} == {"rate_limit_exceeded"}
-    assert Book(served.core, "latency").stats().memories == 30
+    assert LocalBook(served.core, "latency").stats().memories == 30
 
 
 def test_botwire_clients_are_told_in_a_detail(served: Served) -> None:
     token = _key(served, "wire", namespace_writes_day=40)
     refused = _judged(_together(served, token, "PUT", "/memory/shelf/NUMBER", {"value": "NUMBER"}, 200), 40)
     assert all("writes a day to one namespace" in answer.body["detail"] for answer in refused)
-    assert len(Book(served.core, "wire").kv("shelf").keys()) == 40
+    assert len(LocalBook(served.core, "wire").kv("shelf").keys()) == 40

@@ -16,8 +16,8 @@ import httpx
 import pytest
 from server_harness import Running, start
 
-from commonplace import Book
 from commonplace.errors import StoreClosed
+from commonplace.local import LocalBook
 
 
 def test_an_export_that_fails_midway_ends_with_the_error(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_what_takes_long_keeps_nobody_else_waiting(http: httpx.Client, running: 
 def test_a_revision_that_another_overtakes_is_made_once(http: httpx.Client, running: Running) -> None:
     made = http.post("/memories", json={"content": "one", "id": "one"}).json()
     space = str(http.base_url).rstrip("/").rsplit("/", 1)[1]
-    book = Book(running.core, space)
+    book = LocalBook(running.core, space)
     embedder: Any = running.core.embedder
     embed, overtaken = embedder.embed, []
 

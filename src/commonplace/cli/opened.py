@@ -122,15 +122,15 @@ def writable(args: Namespace, console: Console) -> Iterator[Book]:
 
 def _open(args: Namespace, where: str) -> Book:
     import commonplace
-    from commonplace.remote.address import is_remote
+    from commonplace.local import LocalBook
 
     space = args.space or os.environ.get("COMMONPLACE_SPACE") or "default"
     book = commonplace.open(
         where, space=space, embedder=embedder(args), reranker=reranker(args), extractor=extractor(args)
     )
     # A command ends when it is done: a thread would begin jobs that nobody waits for. A server has its own.
-    if not is_remote(where):
-        book._core.works = False
+    if isinstance(book, LocalBook):
+        book.core.works = False
     return book
 
 

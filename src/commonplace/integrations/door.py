@@ -7,16 +7,14 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, ParamSpec, TypeGuard, TypeVar
+from typing import ParamSpec, TypeVar
 
-from commonplace.aio import _LOCAL, _REMOTE, AsyncBook, _Threads
+from commonplace.aio import AsyncBook
 from commonplace.book import Book
 from commonplace.errors import InvalidInput, StoreClosed
+from commonplace.local import LocalBook
 from commonplace.location import open as open_book
-from commonplace.remote.address import is_remote
-
-if TYPE_CHECKING:
-    from commonplace.remote.book import RemoteBook  # needs packages that only who opens one has
+from commonplace.location import threads_for
 
 Where = str | PathLike[str] | Book | AsyncBook
 
@@ -33,18 +31,18 @@ class Door:
     def __init__(self, where: Where | None, space: str | None) -> None:
         if where is None:
             where = os.environ.get("COMMONPLACE_BOOK") or "commonplace.db"
-        given = where._sync if isinstance(where, AsyncBook) else where
+        given = where.sync if isinstance(where, AsyncBook) else where
         if isinstance(given, Book):
             if space is not None and space != given.space:
                 raise InvalidInput(f"the book given stands in space {given.space!r}: pass book.in_space({space!r})")
-            self.where, self.space = _place(given), given.space
+            self.where, self.space = given.where, given.space
         else:
             self.where, self.space = fspath(given), space or "default"
         self._book = given if isinstance(given, Book) else None
         self._given = self._book is not None
         self._closed = False
         self._opening = threading.Lock()
-        self._threads = _Threads(_REMOTE if is_remote(self.where) else _LOCAL)
+        self._threads = threads_for(self.where)
 
     async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run something slow in a worker thread."""
@@ -84,10 +82,6 @@ class Door:
                 self._book.close()
 
 
-def is_served(book: Book) -> TypeGuard[RemoteBook]:
+def is_served(book: Book) -> bool:
     """Whether a book is that of a server, which does its own work."""
-    return hasattr(book, "_transport")
-
-
-def _place(book: Book) -> str:
-    return book._transport.shown if is_served(book) else book._core.where
+    return not isinstance(book, LocalBook)

@@ -18,7 +18,6 @@ from commonplace.remote.canvas import RemoteCanvas
 from commonplace.remote.kv import RemoteKeyValue
 from commonplace.remote.transcript import RemoteTranscript
 from commonplace.remote.transport import Request, Transport, encoded, expected, part, query
-from commonplace.store.tables import spaces
 from commonplace.values import (
     NOBODY,
     Check,
@@ -51,19 +50,15 @@ class RemoteBook(Book):
     """One space of a store that a server keeps. Made by `open`; safe between threads."""
 
     def __init__(self, transport: Transport, space: str) -> None:
+        super().__init__(space, transport.shown)
         self._transport = transport
-        self._name = checks.name(space, "space")
-        if self._name.startswith(spaces.RESERVED):
-            raise InvalidInput(f"names of spaces do not begin with {spaces.RESERVED!r}")
-        self._path = f"/spaces/{part(self._name)}"
+        self._path = f"/spaces/{part(self._space)}"
 
     @property
-    def space(self) -> str:
-        """The name of the space: no verb of this book reaches beyond it."""
-        return self._name
+    def closed(self) -> bool:
+        return self._transport.closed
 
     def in_space(self, space: str) -> RemoteBook:
-        """The same server behind another wall."""
         return RemoteBook(self._transport, space)
 
     @overload
@@ -133,7 +128,6 @@ class RemoteBook(Book):
         reason: str | None = None,
         reconcile: bool = False,
     ) -> Memory | Memories:
-        """Remember a content, or each of a list; when this returns, all of it is on the server's disk, or none."""
         options = Draft(
             content="", kind=kind, tags=tags, metadata=metadata or {}, importance=importance,
             scope=scope or NOBODY, source=source, origin=origin, said_at=said_at, ttl=ttl, text=text, mime=mime, id=id,
@@ -158,10 +152,6 @@ class RemoteBook(Book):
         wait: bool = False,
         progress: Callable[[int, int], None] | None = None,
     ) -> Learned:
-        """Keep a conversation as it was said, and make memories of it, in the server.
-
-        `wait` answers when it is done; `progress` is then called once, with all messages done.
-        """
         body = {
             **bodies.conversation(conversation),
             "scope": bodies.scope(scope or NOBODY),
@@ -177,24 +167,19 @@ class RemoteBook(Book):
         return learned
 
     def jobs(self) -> Jobs:
-        """The jobs that wait, run, or have failed for good, oldest first."""
         return self._get("/jobs", lambda told: [wire.read(Job, each) for each in told["jobs"]])
 
     def work(self, *, hurry: bool = False) -> int:
-        """Do the jobs of this space that are due, now, in the server; returns how many were tried."""
         return self._change("/jobs/work", {"hurry": bool(hurry)}, lambda told: int(told["done"]), patient=True)
 
     def retry(self, number: int | None = None) -> int:
-        """Queue a job again that had failed for good, or all of them; returns how many."""
         wanted = None if number is None else checks.count(number, "number", least=1)
         return self._change("/jobs/retry", bodies.given(number=wanted), lambda told: int(told["retried"]))
 
     def links(self, id: str) -> Links:
-        """What a memory has to do with others: what it supersedes, adds to or disputes, and where it was learned."""
         return self._get(f"{_at(id)}/links", _links)
 
     def undo(self, id: str, other: str) -> Links:
-        """Take back what reconciliation made of two memories: both stand again, each for itself."""
         return self._change(f"{_at(id)}/undo", {"other": checks.name(other, "other")}, _links)
 
     def recall(
@@ -213,7 +198,6 @@ class RemoteBook(Book):
         superseded: bool = False,
         vector: Vector | None = None,
     ) -> Recall:
-        """Recall what bears on the query, the best first; an empty answer means that nothing does."""
         body = {
             "query": bodies.text(query, "query") or "",
             "k": checks.count(k, "k", least=1),
@@ -231,7 +215,6 @@ class RemoteBook(Book):
         return self._post("/recall", body, lambda told: wire.read(Recall, told))
 
     def get(self, id: str, *, version: int | None = None) -> Memory:
-        """The memory as it stands, or as it was at a version; NotFound if there is none."""
         number = None if version is None else checks.count(version, "version", least=1)
         return self._get(_at(id) + query(version=number), _memory)
 
@@ -247,7 +230,6 @@ class RemoteBook(Book):
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page:
-        """One page of memories by when they were said; its `cursor` fetches the next page."""
         body = {
             "superseded": bool(superseded),
             "order": order,
@@ -275,7 +257,6 @@ class RemoteBook(Book):
         reason: str | None = None,
         if_version: int | None = None,
     ) -> Memory:
-        """Give a memory a new version; what is not named stays, and the old version is kept."""
         change = bodies.change(
             content=content, kind=kind, tags=tags, metadata=metadata, importance=importance, source=source,
             said_at=said_at, ttl=ttl, text=text, mime=mime, vector=vector,
@@ -294,7 +275,6 @@ class RemoteBook(Book):
         everything: bool = False,
         dry_run: bool = False,
     ) -> Forgotten:
-        """Remove memories with all their versions, vectors and words, and say what was removed."""
         body = {
             **bodies.target(id, scope),
             **bodies.selection(filter=filter, kinds=kinds, tags=tags),
@@ -313,7 +293,6 @@ class RemoteBook(Book):
         tags: Sequence[str] | None = None,
         dry_run: bool = True,
     ) -> Forgotten:
-        """Forget what a policy lets go of, as a durable job; says what goes, and by default only that."""
         body = {
             **bodies.given(
                 older_than=None if older_than is None else checks.amount(older_than, "older_than"),
@@ -335,7 +314,6 @@ class RemoteBook(Book):
         tags: Sequence[str] | None = None,
         reason: str,
     ) -> Names:
-        """Take memories out of recall, with what was learned from them; what they had superseded stands again."""
         body = {
             **bodies.target(id, scope),
             **bodies.selection(filter=filter, kinds=kinds, tags=tags),
@@ -352,60 +330,47 @@ class RemoteBook(Book):
         kinds: Sequence[str] | None = None,
         tags: Sequence[str] | None = None,
     ) -> Names:
-        """Let memories stand again that `quarantine` took out of recall; returns their ids."""
         body = {**bodies.target(id, scope), **bodies.selection(filter=filter, kinds=kinds, tags=tags)}
         return self._change("/memories/release", body, _ids, patient=True)
 
     def history(self, id: str) -> Revisions:
-        """Every version of a memory, oldest first: what was done, when and why."""
         return self._get(f"{_at(id)}/history", lambda told: [wire.read(Revision, each) for each in told["revisions"]])
 
     def feedback(self, target: str, signal: Signal) -> int:
-        """Tell whether what was recalled was used, ignored or wrong; returns how many memories learned it."""
         body = {"target": checks.text(target, "target", limit=1_000_000), "signal": signal}
         return self._change("/feedback", body, lambda told: int(told["memories"]))
 
     def kv(self, namespace: str) -> RemoteKeyValue:
-        """Plain key-value state under a name."""
         return RemoteKeyValue(self._transport, self._path, namespace)
 
     def canvas(self, name: str) -> RemoteCanvas:
-        """Text files that agents write together."""
         return RemoteCanvas(self._transport, self._path, name)
 
     def transcript(self, session: str) -> RemoteTranscript:
-        """The messages of one conversation."""
         return RemoteTranscript(self._transport, self._path, session)
 
     def namespaces(self) -> Names:
-        """The key-value namespaces that hold anything."""
         return self._get("/kv", lambda told: [*told["namespaces"]])
 
     def canvases(self) -> Names:
-        """The canvases that hold a file."""
         return self._get("/canvases", lambda told: [*told["canvases"]])
 
     def transcripts(self) -> Names:
-        """The sessions that have a transcript."""
         return self._get("/transcripts", lambda told: [*told["transcripts"]])
 
     def stats(self) -> Stats:
-        """How much the space holds, and with what."""
         return self._get("/stats", lambda told: wire.read(Stats, told))
 
     def check(self, *, deep: bool = False) -> Check:
-        """Verify the server's store and that recall works; `deep` compares every index with the rows."""
         place = "/check" + query(deep=True if deep else None)
         return self._get(place, lambda told: wire.read(Check, told), patient=True)
 
     def export(self, *, vectors: bool = False) -> Iterator[dict[str, Json]]:
-        """Everything in the space as JSON-able records, as the server sends them; `load` takes them back."""
         place = self._path + "/export" + query(vectors=True if vectors else None)
         with self._transport.stream(Request(method="GET", path=place, patient=True)) as pieces:
             yield from streams.received(pieces, self._transport.shown)
 
     def load(self, records: Iterable[Mapping[str, Json]]) -> int:
-        """Take in what `export` gave, all or nothing; it is sent as it is read. Returns how many were new."""
         if not isinstance(records, Iterable):
             raise InvalidInput(f"records are what export() gives, not {type(records).__name__}")
         request = Request(
@@ -422,18 +387,13 @@ class RemoteBook(Book):
             raise broken.error from None
 
     def backup(self, path: str | PathLike[str]) -> None:
-        """Copy the server's whole store, every space, to a new file here while it is in use."""
         target = Path(path)
         streams.ensure_new(target)
         with self._transport.stream(Request(method="GET", path=f"{self._path}/backup", patient=True)) as pieces:
             streams.saved(pieces, target)
 
     def close(self) -> None:
-        """Give up the connections for every book on them; closing twice is harmless."""
         self._transport.close()
-
-    def __repr__(self) -> str:
-        return f"<RemoteBook {self._transport.shown} space={self._name!r}>"
 
     def _get(self, path: str, read: Callable[[Any], T], *, patient: bool = False) -> T:
         return self._transport.call(Request(method="GET", path=self._path + path, patient=patient), read)

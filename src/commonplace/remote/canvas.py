@@ -21,7 +21,6 @@ class RemoteCanvas(Canvas):
         self._path = f"{space}/canvases/{part(checks.name(name, 'canvas name'))}"
 
     def write(self, path: str, content: str, *, author: str | None = None, if_version: int | None = None) -> File:
-        """Write a file as its next revision; `if_version=0` only if there is no such file."""
         body = {"content": checks.text(content, "content", limit=2**63), **_author(author)}
         request = Request(
             method="PUT", path=self._at("files", path), body=encoded(body), headers=expected(if_version), writes=True
@@ -29,41 +28,28 @@ class RemoteCanvas(Canvas):
         return self._transport.call(request, _file)
 
     def delete(self, path: str, *, author: str | None = None, if_version: int | None = None) -> File:
-        """Delete a file; its revisions stay readable by number. NotFound if there is no such file."""
         place = self._at("files", path) + query(**_author(author))
         request = Request(method="DELETE", path=place, headers=expected(if_version), writes=True)
         return self._transport.call(request, _file)
 
     def forget(self, path: str) -> int:
-        """Erase a file with every revision and return how many there were; NotFound if there never was one.
-
-        `delete` keeps the revisions; this leaves nothing, not even the number that the next file starts from.
-        """
         body = encoded({"path": checked_path(path)})
         request = Request(method="POST", path=f"{self._path}/forget", body=body, writes=True)
         return self._transport.call(request, lambda told: int(told["revisions"]))
 
-    def read(self, path: str, revision: int | None = None) -> str:
-        """The text of a file, or of one of its revisions."""
-        return self.file(path, revision).content
-
     def file(self, path: str, revision: int | None = None) -> File:
-        """A file with its revision number, time and author."""
         number = None if revision is None else checks.count(revision, "revision", least=1)
         request = Request(method="GET", path=self._at("files", path) + query(revision=number))
         return self._transport.call(request, _file)
 
     def files(self) -> dict[str, int]:
-        """The files that stand and the revision that each is at, by path."""
         return self._transport.call(Request(method="GET", path=self._path), lambda told: dict(told["files"]))
 
     def revisions(self, path: str) -> list[File]:
-        """Every revision of a file, oldest first."""
         request = Request(method="GET", path=self._at("revisions", path))
         return self._transport.call(request, lambda told: [_file(each) for each in told["revisions"]])
 
     def diff(self, path: str, old: int, new: int | None = None) -> str:
-        """A unified diff from one revision to another, or to the newest; `apply` accepts it."""
         first = checks.count(old, "revision", least=1)
         second = None if new is None else checks.count(new, "revision", least=1)
         request = Request(method="GET", path=self._at("diff", path) + query(old=first, new=second))
@@ -72,11 +58,6 @@ class RemoteCanvas(Canvas):
     def apply(
         self, text: str, *, author: str | None = None, if_version: int | Mapping[str, int] | None = None
     ) -> list[File]:
-        """Apply a unified diff over one or several files, all or nothing, its context checked.
-
-        StalePatch says which line no longer reads as the patch expects. `if_version` is the revision that
-        the patched file must be at, or a mapping of paths to revisions.
-        """
         body = {"patch": checks.text(text, "patch", limit=2**63), **_author(author), **_versions(if_version)}
         request = Request(method="POST", path=f"{self._path}/patch", body=encoded(body), writes=True)
         return self._transport.call(request, lambda told: [_file(each) for each in told["files"]])

@@ -17,13 +17,7 @@ class RemoteKeyValue(KeyValue):
         self._transport = transport
         self._path = f"{space}/kv/{part(checks.name(namespace, 'namespace'))}"
 
-    def get(self, key: str, default: Json = None) -> Json:
-        """The value under `key`, or `default` if nothing stands there."""
-        entry = self.entry(key)
-        return default if entry is None else entry.value
-
     def entry(self, key: str) -> Entry | None:
-        """The value with its version and times; None if nothing stands there."""
         request = Request(method="GET", path=self._at(key))
         try:
             return self._transport.call(request, _entry)
@@ -31,7 +25,6 @@ class RemoteKeyValue(KeyValue):
             return None
 
     def set(self, key: str, value: Json, *, ttl: float | None = None, if_version: int | None = None) -> Entry:
-        """Set a value; when this returns it is on disk. `if_version=0` sets it only if nothing stands there."""
         body = {"value": bodies.json_value(value, "value"), **bodies.given(ttl=bodies.ttl(ttl))}
         request = Request(
             method="PUT", path=self._at(key), body=encoded(body), headers=expected(if_version), writes=True
@@ -39,21 +32,15 @@ class RemoteKeyValue(KeyValue):
         return self._transport.call(request, _entry)
 
     def delete(self, key: str, *, if_version: int | None = None) -> bool:
-        """Delete a value; False if nothing stood there."""
         request = Request(method="DELETE", path=self._at(key), headers=expected(if_version), writes=True)
         return self._transport.call(request, lambda told: bool(told["deleted"]))
 
     def keys(self, prefix: str = "") -> list[str]:
-        """The keys that stand, sorted; with `prefix` only those that begin with it."""
         begins = checks.text(prefix, "prefix", limit=512)
         request = Request(method="GET", path=self._path + query(prefix=begins or None))
         return self._transport.call(request, lambda told: list(told["keys"]))
 
     def append(self, key: str, *items: Json) -> Entry:
-        """Add items to the end of a list in one step, making the list if nothing stands there.
-
-        Concurrent appends are all kept; a time to live that was set stays.
-        """
         body = {"items": [bodies.json_value(item, "item") for item in items]}
         return self._transport.call(Request(method="POST", path=self._at(key), body=encoded(body), writes=True), _entry)
 

@@ -29,30 +29,24 @@ class RemoteTranscript(Transcript):
         said_at: datetime | None = None,
         metadata: Mapping[str, Json] | None = None,
     ) -> Message:
-        """Add a message at the end; when this returns it is on disk and has its number."""
         line = {"content": content, "role": role, "name": name, "said_at": said_at, "metadata": metadata}
         return self._add([bodies.message(line)])[0]
 
     def extend(self, lines: Iterable[Mapping[str, object]]) -> list[Message]:
-        """Add messages (mappings with content, role, name, said_at, metadata) at the end, all or none."""
         if not isinstance(lines, Iterable):
             raise InvalidInput(f"messages are a list of mappings, not {type(lines).__name__}")
         return self._add([bodies.message(line) for line in lines])
 
     def read(self, *, start: int = 1, limit: int | None = None) -> list[Message]:
-        """Messages from number `start` on, oldest first."""
         return self._read(start=checks.count(start, "start", least=1), limit=_limit(limit))
 
     def resume(self, after: int = 0, *, limit: int | None = None) -> list[Message]:
-        """What was said after message number `after`: pass the last number seen to go on from there."""
         return self._read(after=checks.count(after, "after"), limit=_limit(limit))
 
     def tail(self, n: int = 20) -> list[Message]:
-        """The last `n` messages, oldest first."""
         return self._read(tail=checks.count(n, "n"))
 
     def forget(self) -> int:
-        """Erase the whole transcript, with what was learned from it alone; returns how many messages it had."""
         request = Request(method="DELETE", path=self._path, writes=True)
         return self._transport.call(request, lambda told: int(told["messages"]))
 

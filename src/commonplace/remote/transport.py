@@ -152,6 +152,11 @@ class Transport:
                 # What was not read to its end cannot be used again.
                 response.close()
 
+    @property
+    def closed(self) -> bool:
+        """Whether `close` was called."""
+        return self._closed.is_set()
+
     def ensure_open(self) -> None:
         """Refuse to go on with a book that was closed, or that belongs to another process."""
         if os.getpid() != self._pid:

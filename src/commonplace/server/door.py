@@ -10,6 +10,7 @@ from typing import Protocol, TypeVar
 
 from commonplace.book import Book
 from commonplace.errors import Forbidden, InvalidInput
+from commonplace.local import LocalBook
 from commonplace.memories.core import Core, Place
 from commonplace.server.callers import Ask, Caller
 from commonplace.server.idempotency import Answered, Once
@@ -145,5 +146,5 @@ class Door:
         if found is None:
             if len(self._books) >= _MOST_BOOKS:
                 self._books.clear()
-            found = self._books[space] = Book(self._core, space)
+            found = self._books[space] = LocalBook(self._core, space)
         return found

@@ -9,7 +9,6 @@ from contextlib import ExitStack
 
 from commonplace.aio import AsyncBook
 from commonplace.book import Book
-from commonplace.errors import StoreClosed
 from commonplace.integrations.door import Door, Where, is_served
 
 _doors: dict[tuple[str, str], Door] = {}
@@ -27,7 +26,7 @@ def opened(where: Where | None = None, space: str | None = None) -> Book:
     place = door.where if "://" in door.where else os.path.abspath(door.where)
     with _lock:
         known = _doors.get((place, door.space))
-        if known is None or _is_closed(known.open()):
+        if known is None or known.open().closed:
             door.open()  # what cannot be opened is not kept
             known = _doors[(place, door.space)] = door
         return known.open()
@@ -40,17 +39,6 @@ def close() -> None:
         for door in _doors.values():
             book = door.open()
             books.callback(book.close)
-            if not is_served(book) and not _is_closed(book):
+            if not is_served(book) and not book.closed:
                 books.callback(book.work)
         _doors.clear()
-
-
-def _is_closed(book: Book) -> bool:
-    """Whether somebody closed it who was given it, by an object's `book`: the next one who names the place opens it."""
-    if is_served(book):
-        return book._transport._closed.is_set()
-    try:
-        book._core.store.read(lambda tx: None, None)
-    except StoreClosed:
-        return True
-    return False
