@@ -190,11 +190,11 @@ def test_a_patch_cannot_grow_a_file_beyond_the_limit(book_path: Path) -> None:
 
 
 def test_a_receipt_counts_each_memory_once(book_path: Path) -> None:
-    from commonplace.recall import receipt
+    from commonplace.memories.strength import make_receipt
 
     with opened(book_path) as book:
         memory = book.remember("the harbour")
-        assert book.feedback(receipt.make([memory.id] * 100), "used") == 1
+        assert book.feedback(make_receipt([memory.id] * 100), "used") == 1
 
 
 def test_exported_vectors_come_back_to_the_bit(tmp_path: Path) -> None:

@@ -70,14 +70,14 @@ class LocalTranscript(Transcript):
         said_at: datetime | None = None,
         metadata: Mapping[str, Json] | None = None,
     ) -> Message:
-        line = saying.line(
+        line = saying.make_line(
             content, role=role, name=name, said_at=said_at, metadata=metadata, now=times.now(), settings=self._settings
         )
         return self._write([line])[0]
 
     def extend(self, lines: Iterable[Mapping[str, object]]) -> list[Message]:
         now = times.now()
-        return self._write([saying.from_mapping(line, now=now, settings=self._settings) for line in lines])
+        return self._write([saying.read_mapping(line, now=now, settings=self._settings) for line in lines])
 
     def read(self, *, start: int = 1, limit: int | None = None) -> list[Message]:
         return self._after(checks.count(start, "start", least=1) - 1, limit)

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from commonplace.errors import InvalidInput
 from commonplace.memories import strength as weigh
-from commonplace.memories.strength import OLDEST, STRONGEST, WEAKEST, certainty, score, strength
+from commonplace.memories.strength import OLDEST, STRONGEST, WEAKEST, strength
+from commonplace.recall.rank import certainty
 from commonplace.settings import HALF_LIVES, Settings
 from commonplace.values import KINDS, Kind
 from tests.recall.making import DAY
@@ -75,7 +76,7 @@ def test_one_half_life_may_be_changed_alone() -> None:
 
 
 def scored(evidence: float, recency: float, strength: float = 1.0) -> float:
-    return score(1 / (1 + math.exp(-evidence)), certainty(evidence), recency, strength)
+    return 1 / (1 + math.exp(-evidence)) * certainty(evidence) * recency * strength
 
 
 def log_odds(probability: float) -> float:

@@ -65,16 +65,13 @@ def take_in(core: Core, space: int, said: Conversation) -> Taken:
     said = replace(said, tags=redaction.names(said.tags, redact))
     spoken = [_spoken(core, said, line) for line in said.lines]
     heard = [draft for draft in spoken if draft is not None]
-    identity = core.identity()
-    records = iter(
-        write.records(heard, embedder=core.embedder, dimension=identity.dimension, settings=core.settings, now=now)
-    )
+    records = iter(write.make_records(core, heard, now=now))
     made = [None if draft is None else next(records) for draft in spoken]
 
     def work(tx: Tx) -> Taken:
         kept = messages.append(tx, space, said.session, said.lines, now=times.now())
         present = [(record, each.number) for record, each in zip(made, kept, strict=True) if record is not None]
-        memories.insert(tx, space, [record for record, _ in present], generation=identity.generation)
+        memories.insert(tx, space, [record for record, _ in present], generation=core.identity().generation)
         links.put(tx, space, [_said_in(record, said.session, number) for record, number in present])
         ids = tuple(record.id for record, _ in present)
         return Taken(session=said.session, ids=ids, jobs=_queue(tx, core, space, said, present))
@@ -215,7 +212,7 @@ def _text(content: Json, limit: int) -> str:
         ]
         if any(isinstance(part, str) for part in parts):
             return "\n".join(part for part in parts if isinstance(part, str))
-    return write.rendered(content, limit)
+    return write.render_json(content, limit)
 
 
 def _said_in(record: Record, session: str, number: int) -> Link:
@@ -270,11 +267,7 @@ def _extracted(core: Core, said: _Said) -> list[_Found]:
 def _arrivals(core: Core, payload: Mapping[str, Any], found: Sequence[_Found]) -> list[Arrival]:
     scope = Scope(user=payload["user"], agent=payload["agent"])
     wanted = [(each, draft) for each in found for draft in _drafts(each, scope, payload["tags"])]
-    identity = core.identity()
-    records = write.records(
-        [draft for _, draft in wanted], embedder=core.embedder, dimension=identity.dimension, settings=core.settings,
-        now=times.now(),
-    )  # fmt: skip
+    records = write.make_records(core, [draft for _, draft in wanted], now=times.now())
     return [
         Arrival(record=record, act=each.finding.act, links=[_learned_from(each, record)])
         for (each, _), record in zip(wanted, records, strict=True)

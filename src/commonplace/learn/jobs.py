@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from commonplace.errors import CommonplaceError, EmbedderMismatch, JobFailed, StoreClosed
 from commonplace.guard import redaction
 from commonplace.learn import ingest
-from commonplace.memories import prune
+from commonplace.memories import forget
 from commonplace.memories.core import Core, Place
 from commonplace.reconcile.plan import Settled
 from commonplace.store.tables import jobs
@@ -204,5 +204,5 @@ class Worker:
 
 _RUNS: dict[str, Callable[[Core, int, Job, str], list[Settled] | None]] = {
     ingest.KIND: ingest.run,
-    prune.KIND: prune.run,
+    forget.PRUNE: forget.run_prune,
 }

@@ -1,4 +1,4 @@
-"""Messages as callers give them: mappings, or lines of "Name: text"; checked, and without secrets."""
+"""Messages as callers give them, mappings or lines of "Name: text", become lines: checked, secrets redacted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NAMED = re.compile(r"([^\W\d_][\w .'’-]{0,40}?):\s+(\S.*)", re.DOTALL)
 _ROLES = frozenset({"user", "assistant", "system", "tool"})
 
 
-def line(
+def make_line(
     content: object,
     *,
     role: object = "user",
@@ -28,7 +28,7 @@ def line(
     now: int,
     settings: Settings,
 ) -> Line:
-    """One message, checked."""
+    """Return one message, checked and redacted."""
     limit = settings.max_text_bytes
     checks.json_text(content, "content", limit=limit)
     clean: Any = redaction.json_value(content, settings.redact)  # type: ignore[arg-type]  # just checked
@@ -41,32 +41,32 @@ def line(
     )
 
 
-def from_mapping(given: Mapping[str, object], *, now: int, settings: Settings) -> Line:
-    """One message from a mapping with content and perhaps role, name, said_at, metadata."""
+def read_mapping(given: Mapping[str, object], *, now: int, settings: Settings) -> Line:
+    """Return the line of a mapping with content and perhaps role, name, said_at, metadata."""
     if not isinstance(given, Mapping) or "content" not in given or not set(given) <= _FIELDS:
         raise InvalidInput(
             "a message is a mapping with content and perhaps role, name, said_at, metadata, not "
             + (f"one with {', '.join(sorted(map(str, given)))}" if isinstance(given, Mapping) else type(given).__name__)
         )
     values: dict[str, Any] = dict(given)
-    return line(values.pop("content"), **values, now=now, settings=settings)
+    return make_line(values.pop("content"), **values, now=now, settings=settings)
 
 
-def conversation(told: str | Iterable[Mapping[str, object] | str], *, now: int, settings: Settings) -> list[Line]:
-    """The messages of a conversation, each a mapping or a text such as "Sarah: I prefer TypeScript".
+def read_conversation(told: str | Iterable[Mapping[str, object] | str], *, now: int, settings: Settings) -> list[Line]:
+    """Return the lines of a conversation, each message a mapping or a text such as "Sarah: I prefer TypeScript".
 
-    One text is a conversation of lines: a line without a name goes on what the one before it said.
+    A single text is split into lines; a line without a name continues the one before it.
     """
     if isinstance(told, Mapping) or not isinstance(told, Iterable):
         raise InvalidInput('a conversation is a list of messages, or a text of lines such as "Sarah: I prefer tea"')
-    given = _turns(told) if isinstance(told, str) else list(told)
+    given = _split_turns(told) if isinstance(told, str) else list(told)
     return [
-        _from_text(each, now, settings) if isinstance(each, str) else from_mapping(each, now=now, settings=settings)
+        _read_text(each, now, settings) if isinstance(each, str) else read_mapping(each, now=now, settings=settings)
         for each in given
     ]
 
 
-def _turns(told: str) -> list[str]:
+def _split_turns(told: str) -> list[str]:
     turns: list[str] = []
     for each in told.splitlines():
         if turns and not _NAMED.fullmatch(each):
@@ -76,11 +76,11 @@ def _turns(told: str) -> list[str]:
     return [turn.rstrip() for turn in turns]
 
 
-def _from_text(told: str, now: int, settings: Settings) -> Line:
+def _read_text(told: str, now: int, settings: Settings) -> Line:
     found = _NAMED.fullmatch(checks.text(told, "a message", limit=settings.max_text_bytes))
     if found is None:
-        return line(told, now=now, settings=settings)
+        return make_line(told, now=now, settings=settings)
     name, content = found[1].strip(), found[2]
     if name.casefold() in _ROLES:
-        return line(content, role=name.casefold(), now=now, settings=settings)
-    return line(content, name=name, now=now, settings=settings)
+        return make_line(content, role=name.casefold(), now=now, settings=settings)
+    return make_line(content, name=name, now=now, settings=settings)

@@ -1,55 +1,270 @@
-"""Quarantine: memories of a doubtful source leave recall, and what they put out of place comes back."""
+"""Quarantine: memories from a doubtful source leave recall, and what they closed, confirmed or reworded is restored.
+
+Links say which memories stand: one that supersedes or withdraws another closes it, unless it is in quarantine itself.
+A repetition that is in quarantine takes its strength and words back from the memory that it repeats.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
-from commonplace.memories import repetition
-from commonplace.memories.forget import Wanted, chosen
-from commonplace.memories.standing import closed_by, resettle
+from commonplace.filters import All, Filter, Not, Scalar, Test
+from commonplace.filters import Any as Some
+from commonplace.guard import redaction
+from commonplace.memories.core import Core
+from commonplace.memories.forget import ALL, Wanted, find_ids
+from commonplace.store import trace
 from commonplace.store.base import Tx
+from commonplace.store.row import MemoryRow
 from commonplace.store.tables import links, memories
-from commonplace.values import times
+from commonplace.store.where import Selection
+from commonplace.values import Json, Link, Within, checks, times
 
-RELEASED = "released from quarantine"
+CLOSING = ("supersedes", "withdraws")
+"""Relations by which one memory takes another out of recall."""
+HELD = "held"
+"""Key in a link's detail: the repetition is in quarantine and does not count."""
+_RELEASED = "released from quarantine"
+_COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "$eq": operator.eq, "$gt": operator.gt, "$gte": operator.ge, "$lt": operator.lt, "$lte": operator.le,
+}  # fmt: skip
+_ABSENT = object()
 
 
-def quarantine(tx: Tx, space: int, wanted: Wanted, reason: str) -> tuple[str, ...]:
-    """Take memories out of recall with what was learned from them alone; returns the ids of those that were not yet.
+def quarantine(core: Core, space: int, wanted: Wanted, reason: str) -> list[str]:
+    """Take memories out of recall with what was learned from them alone; return the ids that were not yet.
 
-    What is closed already is marked as well: nothing may bring it back. What they closed, said again or reworded is
-    taken back, as far as nothing else says so.
+    Memories that are closed already are marked too, so that nothing reopens them. What they closed, repeated or
+    reworded is restored, unless something else says the same.
     """
-    ids, put = chosen(tx, space, wanted), list[str]()
+    why = redaction.text(checks.text(reason, "reason", limit=10_000), core.settings.redact)
+    return core.store.write(lambda tx: _quarantine(tx, space, wanted, why), space)
+
+
+def release(core: Core, space: int, wanted: Wanted) -> list[str]:
+    """Let memories in quarantine stand again, and close again what they had closed; return their ids."""
+    return core.store.write(lambda tx: _release(tx, space, wanted), space)
+
+
+def _quarantine(tx: Tx, space: int, wanted: Wanted, reason: str) -> list[str]:
+    ids, put = find_ids(tx, space, wanted), list[str]()
     while ids:
         known = memories.quarantined(tx, space, ids)
         new = [id for id in ids if id not in known]
         put += [id for id in new if memories.confine(tx, space, id, reason=reason, now=times.now())]
         ids = _without_support(tx, space, new)
-    repetition.hold(tx, space, put, wanted)
+    for link in sorted(_repetitions(tx, space, put, wanted), key=_version, reverse=True):
+        if not link.detail.get(HELD):
+            links.change(tx, space, replace(link, detail={**link.detail, HELD: True}))
+            take_back(tx, space, link, reason="said again in quarantine")
     resettle(tx, space, closed_by(tx, space, put), reason="what closed it is in quarantine")
-    return tuple(put)
+    return put
 
 
-def release(tx: Tx, space: int, wanted: Wanted) -> tuple[str, ...]:
-    """Let memories stand again that were in quarantine, and close again what they had closed; returns their ids."""
-    ids, let = chosen(tx, space, wanted), list[str]()
+def _release(tx: Tx, space: int, wanted: Wanted) -> list[str]:
+    ids, let = find_ids(tx, space, wanted), list[str]()
     while ids:
         known = memories.quarantined(tx, space, ids)
         new = [id for id in ids if id in known]
         for id in new:
-            memories.reopen(tx, space, id, reason=RELEASED, now=times.now())
+            memories.reopen(tx, space, id, reason=_RELEASED, now=times.now())
         let += new
         ids = tuple({link.id for link in links.to(tx, space, new, "learned from")} - set(let)) if new else ()
-    repetition.let_go(tx, space, let, wanted)
-    resettle(tx, space, [*let, *closed_by(tx, space, let)], reason=RELEASED)
-    return tuple(let)
+    for link in sorted(_repetitions(tx, space, let, wanted), key=_version):
+        if link.detail.get(HELD):
+            rest: dict[str, Json] = {name: value for name, value in link.detail.items() if name != HELD}
+            links.change(tx, space, replace(link, detail=rest))
+            _give_again(tx, space, link)
+    resettle(tx, space, [*let, *closed_by(tx, space, let)], reason=_RELEASED)
+    return let
 
 
 def _without_support(tx: Tx, space: int, ids: Sequence[str]) -> tuple[str, ...]:
-    """What was learned from these memories and has no source left that is not in quarantine."""
+    """Return what was learned from these memories and has no source left that is not in quarantine."""
     learned = list({link.id for link in links.to(tx, space, ids, "learned from")}) if ids else []
     sources = links.leading(tx, space, learned, "learned from") if learned else []
     doubtful = memories.quarantined(tx, space, [link.other for link in sources])
     supported = {link.id for link in sources if link.other not in doubtful}
     return tuple(id for id in sorted(learned) if id not in supported)
+
+
+def resettle(tx: Tx, space: int, ids: Iterable[str], *, reason: str) -> None:
+    """Close or reopen memories as their links say now; those in quarantine stay there."""
+    wanted = list(dict.fromkeys(ids))
+    doubtful = memories.quarantined(tx, space, wanted)
+    for row in memories.currents(tx, space, [id for id in wanted if id not in doubtful]):
+        _settle(tx, space, row, reason)
+
+
+def closed_by(tx: Tx, space: int, ids: Sequence[str]) -> list[str]:
+    """Return what these memories close, also through others that are in quarantine."""
+    found: dict[str, None] = {}
+    left = list(ids)
+    while left:
+        those = [link.other for relation in CLOSING for link in links.leading(tx, space, left, relation)]
+        new = [id for id in dict.fromkeys(those) if id not in found]
+        found |= dict.fromkeys(new)
+        left = [*memories.quarantined(tx, space, new)]
+    return list(found)
+
+
+def _settle(tx: Tx, space: int, row: MemoryRow, reason: str) -> None:
+    memory = memories.decode(row)
+    by = _closers(tx, space, memory.id)
+    if not by:
+        # What a memory closed that is forgotten since stays closed: nothing says that it holds again.
+        gone = memory.superseded_by is not None and not memories.known_ids(tx, space, [memory.superseded_by])
+        if memory.valid_to is not None and not gone:
+            memories.reopen(tx, space, memory.id, reason=reason, now=times.now())
+    elif memory.valid_to is None or (memory.superseded_by or memory.id) not in {
+        _pointer(link, memory.id) for link in by
+    }:
+        _close(tx, space, row, by[-1])
+
+
+def _pointer(link: Link, id: str) -> str:
+    """Return the `superseded_by` of a memory that this link closes; its own id stands for none."""
+    return link.id if link.relation == "supersedes" else id
+
+
+def _close(tx: Tx, space: int, row: MemoryRow, by: Link) -> None:
+    now, record = times.now(), memories.record_of(tx, space, row)
+    if by.relation == "withdraws":
+        closed = replace(record, valid_to=now, superseded_by=None, reason=by.reason)
+        memories.revise(tx, space, row, closed, action="withdrawn", now=now)
+        return
+    said = memories.currents(tx, space, [by.id])[0].said_at
+    closed = replace(record, valid_to=said, superseded_by=by.id, reason=by.reason)
+    memories.revise(tx, space, row, closed, action="superseded", now=now)
+
+
+def _closers(tx: Tx, space: int, id: str) -> list[Link]:
+    """Return the links that close a memory, the latest last.
+
+    A closing memory in quarantine does not count; the one that superseded it does, since it is about the same thing.
+    """
+    found: list[Link] = []
+    seen, left = {id}, [id]
+    while left:
+        leading = links.to(tx, space, left, "supersedes")
+        leading += links.to(tx, space, left, "withdraws") if left == [id] else []
+        new = {link.id for link in leading} - seen
+        doubtful = memories.quarantined(tx, space, list(new))
+        there = {row.id for row in memories.currents(tx, space, list(new - doubtful))}
+        found += [link for link in leading if link.id in there]
+        seen |= new
+        left = sorted(doubtful)
+    return sorted(found, key=lambda link: link.at)
+
+
+def take_back(tx: Tx, space: int, link: Link, *, reason: str) -> None:
+    """Take back the strength and the words that a memory got from a repetition."""
+    if _confirmed(link):
+        memories.unconfirm(tx, space, link.id)
+    before = link.detail.get("version")
+    if isinstance(before, int):
+        _reword(tx, space, link.id, was=str(link.detail.get("text")), version=before, reason=reason)
+
+
+def _give_again(tx: Tx, space: int, link: Link) -> None:
+    if _confirmed(link):
+        memories.feedback(tx, space, [link.id], "confirmed", now=times.now())
+    before = link.detail.get("version")
+    if isinstance(before, int):
+        rows = memories.versions(tx, space, link.id, [before])
+        was = rows[0].text if rows else None
+        _reword(tx, space, link.id, was=was, version=before + 1, reason="said again in more detail")
+
+
+def _confirmed(link: Link) -> bool:
+    """Tell whether the repetition counted; a less trusted one did not, and old links do not say."""
+    return link.detail.get("confirmed") is not False
+
+
+def _version(link: Link) -> int:
+    before = link.detail.get("version")
+    return before if isinstance(before, int) else 0
+
+
+def _reword(tx: Tx, space: int, id: str, *, was: str | None, version: int, reason: str) -> None:
+    """Give a memory the words of another of its versions, unless they have changed since."""
+    rows, found = memories.currents(tx, space, [id]), memories.versions(tx, space, id, [version])
+    if not rows or not found or rows[0].text != was:
+        return
+    old, now = memories.record_of(tx, space, found[0]), memories.record_of(tx, space, rows[0])
+    restored = replace(
+        now, form=old.form, mime=old.mime, text=old.text, content=old.content, vector=old.vector,
+        terms=trace.terms(old.text, now.tags, now.source), reason=reason,
+    )  # fmt: skip
+    memories.revise(tx, space, rows[0], restored, action="revised", now=times.now())
+
+
+def _repetitions(tx: Tx, space: int, ids: Sequence[str], wanted: Wanted) -> list[Link]:
+    """Return the repetitions by these memories, and those that a selection names and that never became memories."""
+    found = {(link.id, link.other): link for link in links.to(tx, space, ids, "repeats")} if ids else {}
+    if wanted.ids is None and wanted.selection != ALL:
+        for link in links.stated_again(tx, space):
+            if _selects(wanted.selection, link.detail):
+                found[link.id, link.other] = link
+    return list(found.values())
+
+
+def _selects(selection: Selection, said: Mapping[str, Json]) -> bool:
+    """Tell whether a selection would name a memory with the fields of a repetition, as its link records them."""
+    tags = said.get("tags")
+    return (
+        _within(selection.within, said)
+        and (not selection.kinds or said.get("kind") in selection.kinds)
+        and set(selection.tags) <= set(map(str, tags if isinstance(tags, list) else []))
+        and _holds(selection.filter, said)
+    )
+
+
+def _within(within: Within | None, said: Mapping[str, Json]) -> bool:
+    if within is None:
+        return True
+    wanted = {"user": within.users, "agent": within.agents, "session": within.sessions}
+    return all(
+        names is None or said.get(name) in names or (within.shared and said.get(name) is None)
+        for name, names in wanted.items()
+    )
+
+
+def _holds(node: Filter, said: Mapping[str, Json]) -> bool:
+    if isinstance(node, All):
+        return all(_holds(part, said) for part in node.parts)
+    if isinstance(node, Some):
+        return any(_holds(part, said) for part in node.parts)
+    if isinstance(node, Not):
+        return not _holds(node.part, said)
+    return _test(node, said)
+
+
+def _test(test: Test, said: Mapping[str, Json]) -> bool:
+    found: object = said.get(test.field.name, _ABSENT)
+    for step in test.field.path:
+        found = found.get(step, _ABSENT) if isinstance(found, Mapping) else _ABSENT
+    wanted = test.values[0] if test.values else None
+    if test.operator == "$exists":
+        return (found is not _ABSENT and found is not None) == bool(wanted)
+    if test.operator == "$contains":
+        if isinstance(found, str):
+            return isinstance(wanted, str) and wanted.casefold() in found.casefold()
+        return isinstance(found, list) and wanted in found
+    if test.operator == "$in":
+        return any(_compare("$eq", found, value) for value in test.values)
+    return _compare(test.operator, found, wanted)
+
+
+def _compare(sign: str, found: object, wanted: Scalar) -> bool:
+    if found is _ABSENT or found is None or wanted is None:
+        return sign == "$eq" and wanted is None
+    if isinstance(found, bool) != isinstance(wanted, bool) or isinstance(found, str) != isinstance(wanted, str):
+        return False
+    try:
+        return _COMPARISONS[sign](found, wanted)
+    except TypeError:
+        return False

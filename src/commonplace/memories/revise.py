@@ -1,4 +1,4 @@
-"""A new version of a memory: what stays, what changes, and what has to be embedded again."""
+"""Revising a memory: the changed memory becomes its next version, and the old one is kept."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from types import EllipsisType
 
 from commonplace.errors import InvalidInput
 from commonplace.guard import redaction
-from commonplace.memories import write as drafts
+from commonplace.memories import write
 from commonplace.memories.core import Core
 from commonplace.store import trace
 from commonplace.store.base import Tx
@@ -21,7 +21,7 @@ from commonplace.values.arrays import Floats
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What a caller names; an ellipsis leaves the part as it is."""
+    """The fields that a caller changes; an ellipsis leaves a field as it is."""
 
     content: Content | EllipsisType
     kind: Kind | EllipsisType
@@ -38,22 +38,23 @@ class Change:
 
 
 def revise(core: Core, space: int, id: str, change: Change, if_version: int | None) -> Memory:
-    """Write the changed memory as its next version; Conflict if it moved on from `if_version`.
+    """Write the changed memory as its next version; raise Conflict if its version is not `if_version`.
 
     The text is embedded between a read and the write, so that no lock is held meanwhile. Without
-    `if_version`, a version that another writer slipped in between is revised in its turn.
+    `if_version`, a version that another writer wrote in between is revised in turn.
     """
+    name, expected = checks.name(id, "id"), checks.version(if_version)
     if all(getattr(change, name) is ... for name in Change.__slots__ if name != "reason"):
         raise InvalidInput("nothing to revise: name what changes, such as content, tags or importance")
     while True:
         try:
-            return _attempt(core, space, id, change, if_version)
+            return _attempt(core, space, name, change, expected)
         except _MovedOn:
             continue
 
 
 class _MovedOn(Exception):
-    """Another writer's version came between the read and the write; raised, so that nothing at all was written."""
+    """Another writer's version came between the read and the write; raised to undo the transaction."""
 
 
 def _attempt(core: Core, space: int, id: str, change: Change, if_version: int | None) -> Memory:
@@ -63,21 +64,21 @@ def _attempt(core: Core, space: int, id: str, change: Change, if_version: int | 
         row = memories.current(tx, space, id, now=now, if_version=if_version)
         return row, memories.record_of(tx, space, row)
 
-    def write(tx: Tx) -> MemoryRow:
+    def store(tx: Tx) -> MemoryRow:
         core.ensure_generation(tx)
         row = memories.current(tx, space, id, now=now, if_version=if_version)
-        if row[0] != old[0]:
+        if row.seq != old.seq:
             raise _MovedOn
         return memories.revise(tx, space, row, record, action="revised", now=now)
 
     core.identity()
     old, before = core.store.read(read, space)
     record = _changed(core, memories.decode(old), before, change, now)
-    return memories.decode(core.store.write(write, space))
+    return memories.decode(core.store.write(store, space))
 
 
 def _changed(core: Core, memory: Memory, before: memories.Record, change: Change, now: int) -> memories.Record:
-    """The record with the changes made; embedded again only if what search sees has changed."""
+    """Return the changed record; it is embedded again only if its text has changed."""
     after = _with_content(core, memory, before, change)
     redact = core.settings.redact
     tags = before.tags if change.tags is ... else redaction.names(checks.tags(change.tags), redact)
@@ -88,16 +89,14 @@ def _changed(core: Core, memory: Memory, before: memories.Record, change: Change
         kind=before.kind if change.kind is ... else checks.kind(change.kind),
         metadata=before.metadata
         if change.metadata is ...
-        else redaction.metadata(checks.metadata(change.metadata, limit=limit), core.settings.redact),
+        else redaction.metadata(checks.metadata(change.metadata, limit=limit), redact),
         importance=before.importance if change.importance is ... else checks.share(change.importance, "importance"),
         source=before.source
         if change.source is ...
         else redaction.optional_name(checks.optional_name(change.source, "source"), redact),
         said_at=before.said_at if change.said_at is ... else times.to_micros(change.said_at),
         expires_at=before.expires_at if change.ttl is ... else times.until(now, change.ttl),
-        reason=redaction.optional(
-            change.reason and checks.text(change.reason, "reason", limit=10_000), core.settings.redact
-        ),
+        reason=redaction.optional(change.reason and checks.text(change.reason, "reason", limit=10_000), redact),
     )
     after = replace(after, terms=trace.terms(after.text, tags, after.source))
     if change.vector is not ...:
@@ -105,7 +104,7 @@ def _changed(core: Core, memory: Memory, before: memories.Record, change: Change
         return replace(after, vector=vector)
     if after.text == before.text:
         return after
-    return drafts.embedded([replace(after, vector=None)], [None], core.embedder)[0]
+    return write.add_vectors([replace(after, vector=None)], [None], core.embedder)[0]
 
 
 def _with_content(core: Core, memory: Memory, before: memories.Record, change: Change) -> memories.Record:
@@ -115,7 +114,7 @@ def _with_content(core: Core, memory: Memory, before: memories.Record, change: C
     mime = None if change.mime is ... else change.mime
     if change.content is ...:
         content = memory.content
-        # What the caller rendered stays rendered so; what was rendered by itself is so again.
+        # A text that the caller gave stays; one that was rendered from the content is rendered again.
         text = memory.text if text is None and before.content is not None else text
         mime = mime or memory.mime
     else:
@@ -123,5 +122,5 @@ def _with_content(core: Core, memory: Memory, before: memories.Record, change: C
         mime = memory.mime if mime is None and isinstance(content, str) and before.form == "text" else mime
         if text is None and isinstance(content, (bytes, bytearray)):
             raise InvalidInput("new bytes need a new text=, the words that they are found by")
-    made = drafts.body(content, text=text, mime=mime, settings=core.settings)
+    made = write.make_body(content, text=text, mime=mime, settings=core.settings)
     return replace(before, form=made.form, mime=made.mime, text=made.text, content=made.content)

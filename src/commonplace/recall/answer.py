@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
 import simsimd
 
+from commonplace.errors import InvalidInput
 from commonplace.memories import strength as weigh
+from commonplace.memories.core import Core, embed_query
 from commonplace.models.background import Background
 from commonplace.models.embedders.base import Embedder, WordMatcher
-from commonplace.recall import closely, pack, question, rank, receipt, verdict
+from commonplace.recall import closely, links, pack, question, rank, second_reading, verdict
 from commonplace.recall.distinct import ALIKE, distinct
+from commonplace.recall.links import Related
+from commonplace.recall.request import Request
 from commonplace.recall.settle import Settlement
 from commonplace.store import trace
 from commonplace.store.base import Choice, Found
 from commonplace.store.candidates import Candidates, Part, Probe
 from commonplace.store.row import FeedbackRow, MemoryRow
 from commonplace.store.tables import memories
-from commonplace.store.where import Selection
+from commonplace.store.where import Selection, compile_where, is_plain
 from commonplace.text import speakers
 from commonplace.text import terms as analyze
-from commonplace.values import KINDS, Hit, Memory, Order, Recall, Score
+from commonplace.values import KINDS, Hit, Order, Recall, Score, checks, times
 from commonplace.values.arrays import Floats, Ints
 
 _SPARE = 2
@@ -40,20 +46,6 @@ _FEW_WORDS = 3
 _UNRATED = FeedbackRow("")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Related:
-    """What the links of some memories say of them."""
-
-    outdated: frozenset[str] = frozenset()
-    """Messages of which something that was learned is superseded by now."""
-    over: frozenset[str] = frozenset()
-    """Messages that say little more than what is superseded."""
-    retold: Mapping[str, str] = field(default_factory=dict)
-    """Messages that say little more than a memory that was learned from them, which is the value."""
-    reversed: Sequence[tuple[str, Memory]] = ()
-    """Memories that were superseded, each with the id of the one that took its place."""
-
-
 Judged: TypeAlias = Found[rank.Judgement]
 Relate: TypeAlias = Callable[[Sequence[str], Sequence[str]], Related]
 """Looks up the links of messages and of decisions, each by their ids."""
@@ -65,24 +57,43 @@ _QUESTION = re.compile(r"\s*(?:[^.!?\n]|[.](?=\S))*\?[\s?!]*")
 _DECIDED = ("decision", "pattern", "preference")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """What a caller asked for, checked."""
+def recall(core: Core, space: int, request: Request) -> Recall:
+    """Answer a request from one space."""
+    identity, store, selection = core.identity(), core.store, request.selection
+    asked = _asked(core, space, request)
+    vector = request.vector
+    if vector is not None:
+        vector = checks.vector(vector, identity.dimension)
+    elif not asked.about.strip():
+        raise InvalidInput("the query is empty: ask a question, or use list() to see what is there")
+    else:
+        vector = embed_query(core.embedder, asked.about)
+    probed = probe(request, asked.subject, vector, identity.generation, depth=core.settings.candidates)
+    where = compile_where(store.dialect, space, selection, now=request.now)
+    chooser = partial(choose, request=request, asked=asked, probe=probed, background=identity.background)
+    found = store.search(space, probed, where, chooser, narrow=not is_plain(selection), as_of=selection.as_of)
+    judgement = closer(asked, found, core.embedder)
+    if core.reranker is not None:
+        judgement = second_reading.reread(
+            request.query, found, judgement, core.reranker, budget=core.settings.rerank_budget
+        )
+    return assemble(request, found, judgement, partial(_look_up, core, space, selection))
 
-    query: str
-    k: int
-    max_tokens: int | None
-    threshold: float | None
-    """None for the usual one."""
-    """Relevance that the best memory must have."""
-    company: float
-    """Relevance that the others must have."""
-    apart: float
-    """Log-odds by which they may stand behind the best."""
-    order: Order
-    now: int
-    half_lives: Mapping[str, float]
-    selection: Selection
+
+def _look_up(core: Core, space: int, selection: Selection, said: Sequence[str], decided: Sequence[str]) -> Related:
+    where = compile_where(core.store.dialect, space, replace(selection, superseded=True), now=times.now())
+    return core.store.read(lambda tx: links.related(tx, space, said, decided, where), space)
+
+
+def _asked(core: Core, space: int, request: Request) -> Asked:
+    query, past = request.query, request.selection.as_of
+    read = question.read(query, times.from_micros(request.now if past is None else past))
+    named: frozenset[str] = frozenset()
+    if read.names:
+        calls = roll_call(read.names)
+        named = present(read.names, core.store.frequencies(space, calls, core.identity().generation))
+    about = question.without(query, named)
+    return Asked(question=read, named=named, about=about, subject=question.subject(about))
 
 
 def choose(
@@ -196,7 +207,7 @@ def assemble(request: Request, found: Judged, judgement: rank.Judgement, relate:
     related = Related() if not plain else _related([found.rows[i] for i, _ in best], relate)
     factors = {i: _factors(found.rows[i], float(judgement.evidence[at]), found.uses, request) for i, at in best}
     scores = {
-        i: weigh.score(float(judgement.relevance[at]), *factors[i])
+        i: math.prod(factors[i], start=float(judgement.relevance[at]))
         * (_OUTDATED if found.rows[i].id in related.outdated else 1.0)
         for i, at in best
     }
@@ -218,7 +229,7 @@ def assemble(request: Request, found: Judged, judgement: rank.Judgement, relate:
         hits=_ordered(packed.hits, request.order),
         avoid=packed.avoid,
         coverage=verdict.coverage(found.candidates, judgement, _threshold(found, request), _asking(found)),
-        receipt=receipt.make([hit.memory.id for hit in (*packed.hits, *packed.avoid)]),
+        receipt=weigh.make_receipt([hit.memory.id for hit in (*packed.hits, *packed.avoid)]),
     )
 
 
@@ -272,7 +283,7 @@ def _factors(
     now, half_lives = request.now, request.half_lives
     use = uses.get(row.id, _UNRATED)
     return (
-        weigh.certainty(evidence),
+        rank.certainty(evidence),
         weigh.recency((now - row.said_at) / 1e6, half_lives[row.kind]),
         weigh.strength(row.importance, used=use.used, ignored=use.ignored, wrong=use.wrong, confirmed=use.confirmed),
     )

@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-from commonplace.recall.answer import Related
 from commonplace.store.base import Tx, Where
 from commonplace.store.tables import links, memories
 from commonplace.values import Link, Memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Related:
+    """What the links of some memories say of them."""
+
+    outdated: frozenset[str] = frozenset()
+    """Messages of which something that was learned is superseded by now."""
+    over: frozenset[str] = frozenset()
+    """Messages that say little more than what is superseded."""
+    retold: Mapping[str, str] = field(default_factory=dict)
+    """Messages that say little more than a memory that was learned from them, which is the value."""
+    reversed: Sequence[tuple[str, Memory]] = ()
+    """Memories that were superseded, each with the id of the one that took its place."""
+
 
 _MOST = 0.6
 """A message that was learned from to this extent says little else."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -101,6 +102,15 @@ def closer(judgement: Judgement, positions: Ints, found: Floats) -> Judgement:
     evidence = np.full_like(judgement.evidence, -CERTAIN)
     evidence[positions] = np.clip(found, -CERTAIN, CERTAIN)
     return replace(judgement, evidence=evidence, relevance=probability(evidence))
+
+
+_EVIDENCE = 0.0057
+"""What one of log-odds is worth among certainties: a ninth of a memory's whole decay."""
+
+
+def certainty(evidence: float) -> float:
+    """Return the factor for the log-odds behind a relevance, since certainties look alike as probabilities."""
+    return math.exp(_EVIDENCE * (evidence - CERTAIN))
 
 
 def probability(evidence: Floats) -> Floats:

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from commonplace.memories import write
-from commonplace.memories.core import Core
-from commonplace.memories.repetition import HELD
+from commonplace.memories.core import Core, Place, embed_query
+from commonplace.memories.quarantine import HELD
+from commonplace.memories.write import make_records
 from commonplace.recall import rank
 from commonplace.reconcile.claims.changes import may_reverse
 from commonplace.reconcile.claims.reading import read
@@ -30,7 +30,7 @@ from commonplace.store.tables import links, memories
 from commonplace.store.tables.memories import Record
 from commonplace.store.where import Selection, compile_where
 from commonplace.text import terms
-from commonplace.values import KINDS, ORIGINS, Json, Kind, Link, Origin, Within, times
+from commonplace.values import KINDS, ORIGINS, Draft, Json, Kind, Link, Memory, Origin, Within, times
 from commonplace.values import Relation as Named
 from commonplace.values.arrays import Floats
 from commonplace.values.extraction import TEAM, Act
@@ -90,6 +90,15 @@ def plan(core: Core, space: int, arrivals: Sequence[Arrival]) -> Plan:
     return Plan(arrivals=arrivals, rivals=rivals, seen=seen, meant=[_meant(core, space, each) for each in arrivals])
 
 
+def remember(core: Core, place: Place, drafts: Sequence[Draft]) -> list[Memory]:
+    """Store each draft beside what is known: as a new memory, or as a repetition of the one that is returned."""
+    records = make_records(core, drafts, now=times.now())
+    space = place.make()
+    planned = plan(core, space, [Arrival(record=record) for record in records])
+    settled = core.store.write(lambda tx: settle(tx, core, space, planned), space)
+    return [memories.decode(each.row) for each in settled if each.row is not None]
+
+
 def settle(tx: Tx, core: Core, space: int, planned: Plan) -> list[Settled]:
     """Write every arrival of a plan, each beside what is known by then."""
     core.ensure_generation(tx)
@@ -101,7 +110,7 @@ def settle(tx: Tx, core: Core, space: int, planned: Plan) -> list[Settled]:
 
 def about(core: Core, space: int, subject: str) -> list[MemoryRow]:
     """The memories and messages that bear on a subject."""
-    vector = write.embed_query(core.embedder, subject)
+    vector = embed_query(core.embedder, subject)
     return _search(core, space, vector, subject, KINDS, rank.THRESHOLD, _where(core, space, KINDS))
 
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from commonplace.errors import NotFound
-from commonplace.memories import repetition, standing
+from commonplace.memories import quarantine
 from commonplace.memories.core import Core
-from commonplace.memories.write import embedded
+from commonplace.memories.write import add_vectors
 from commonplace.store import trace
 from commonplace.store.base import Tx
 from commonplace.store.tables import links, memories
@@ -39,13 +39,13 @@ def undo(core: Core, space: int, id: str, other: str) -> list[Link]:
             links.remove(tx, space, link)
             if link.relation == "repeats" and link.other in apart:
                 _stand_apart(tx, core, space, link, apart[link.other])
-            elif link.relation == "repeats" and not link.detail.get(repetition.HELD):
+            elif link.relation == "repeats" and not link.detail.get(quarantine.HELD):
                 # A link from elsewhere may not tell what was said: nothing can stand for it.
-                repetition.take_back(tx, space, link, reason=UNDONE)
-        closed = [link.other for link in undone if link.relation in standing.CLOSING]
+                quarantine.take_back(tx, space, link, reason=UNDONE)
+        closed = [link.other for link in undone if link.relation in quarantine.CLOSING]
         # One in quarantine hides what it closed itself, for as long as something stands in its place.
-        hidden = standing.closed_by(tx, space, list(memories.quarantined(tx, space, closed)))
-        standing.resettle(tx, space, [*closed, *hidden], reason=UNDONE)
+        hidden = quarantine.closed_by(tx, space, list(memories.quarantined(tx, space, closed)))
+        quarantine.resettle(tx, space, [*closed, *hidden], reason=UNDONE)
         return undone
 
     return core.store.write(work, space)
@@ -71,7 +71,7 @@ def _between(tx: Tx, space: int, id: str, other: str) -> list[Link]:
 def _apart(core: Core, again: Sequence[Link]) -> list[Record]:
     """A memory for each repetition, as it was said."""
     records = [_record(link.detail, times.now()) for link in again]
-    return embedded(records, [None] * len(records), core.embedder)
+    return add_vectors(records, [None] * len(records), core.embedder)
 
 
 def _record(said: Mapping[str, Any], now: int) -> Record:
@@ -106,7 +106,7 @@ def _stand_apart(tx: Tx, core: Core, space: int, link: Link, record: Record) -> 
     if learned is not None:
         links.remove(tx, space, learned)
         links.put(tx, space, [replace(learned, id=record.id)])
-    if link.detail.get(repetition.HELD):
+    if link.detail.get(quarantine.HELD):
         memories.confine(tx, space, record.id, reason="what it was said in is in quarantine", now=times.now())
     else:
-        repetition.take_back(tx, space, link, reason=UNDONE)
+        quarantine.take_back(tx, space, link, reason=UNDONE)

@@ -184,7 +184,7 @@ def target(id: str | Sequence[str] | None, scope_: Scope | None) -> Fields:
 
 def message(value: Mapping[str, object]) -> Fields:
     """One message of a transcript."""
-    messages.from_mapping(value, now=0, settings=_ANY)
+    messages.read_mapping(value, now=0, settings=_ANY)
     shown = {name: item for name, item in value.items() if name == "content" or item is not None}
     return {name: _MESSAGE.get(name, _as_it_is)(item) for name, item in shown.items()}
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
+from commonplace import filters
 from commonplace.filters import All, Any, Filter, Not, Scalar, Test
 from commonplace.store.base import Dialect, Value, Where
-from commonplace.values import Kind, Within
+from commonplace.values import Kind, Scope, Within, checks, times
 
 _COLUMNS = {"user": "scope_user", "agent": "scope_agent", "session": "scope_session", "updated_at": "recorded_at"}
 _COMPARED = {"$eq": "=", "$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
@@ -24,6 +27,28 @@ class Selection:
     superseded: bool = False
     expired: bool = False
     as_of: int | None = None
+
+
+def select(
+    *,
+    filter: Mapping[str, object] | None = None,
+    within: Within | Scope | None = None,
+    kinds: Sequence[str] | None = None,
+    tags: Sequence[str] | None = None,
+    superseded: bool = False,
+    expired: bool = False,
+    as_of: datetime | None = None,
+) -> Selection:
+    """Check what a caller gave and return it as a Selection."""
+    return Selection(
+        filter=filters.parse(filter),
+        within=checks.within(within),
+        kinds=checks.kinds(kinds),
+        tags=checks.names(tags, "tags"),
+        superseded=superseded,
+        expired=expired,
+        as_of=None if as_of is None else times.to_micros(as_of),
+    )
 
 
 def compile_where(dialect: Dialect, space: int, selection: Selection, *, now: int) -> Where:

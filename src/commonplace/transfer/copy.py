@@ -18,8 +18,7 @@ import numpy as np
 
 from commonplace.errors import Conflict, EmbedderMismatch, InvalidInput, NotFound, StoreCorrupt
 from commonplace.location import exists, open_store, shown
-from commonplace.memories import identity
-from commonplace.memories.identity import Identity
+from commonplace.memories.core import Identity, read_identity, write_identity
 from commonplace.settings import Settings
 from commonplace.store.base import Row, Store, Tx
 from commonplace.store.tables import memories, spaces, whole
@@ -420,8 +419,8 @@ def _bind(source: _End, target: _End, *, writing: bool) -> tuple[int, int]:
     A target without vectors takes over the source's identity and planted memory; any other keeps its own
     generation, which only says how often it was itself embedded anew.
     """
-    theirs = source.store.read(identity.known, None)
-    ours = target.store.read(identity.known, None)
+    theirs = source.store.read(read_identity, None)
+    ours = target.store.read(read_identity, None)
     if theirs is not None and ours is None and writing:
         ours = _adopt(source, target, theirs)
     if theirs is not None and ours is not None:
@@ -434,10 +433,10 @@ def _adopt(source: _End, target: _End, theirs: Identity) -> Identity:
         return MEMORIES.page(tx, spaces.find(tx, spaces.PLANTED) or 0, MEMORIES.start)
 
     def work(tx: Tx) -> Identity:
-        already = identity.known(tx)
+        already = read_identity(tx)
         if already is not None:  # another process was first
             return already
-        identity.adopt(tx, theirs)
+        write_identity(tx, theirs)
         MEMORIES.put(tx, spaces.number(tx, spaces.PLANTED), records, [], overwrite=True)
         return theirs
 

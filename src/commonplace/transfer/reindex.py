@@ -13,7 +13,7 @@ from dataclasses import replace
 from os import PathLike
 
 from commonplace.location import EmbedderLike, open_store
-from commonplace.memories import identity, write
+from commonplace.memories.core import Identity, describe_embedder, embed, read_identity, write_identity
 from commonplace.models.embedders import load as load_embedder
 from commonplace.models.embedders.base import Embedder
 from commonplace.settings import Settings
@@ -45,10 +45,10 @@ def reindex(
 
 
 def _reindex(store: Store, embedder: Embedder, batch: int, progress: Progress) -> int:
-    before = store.read(identity.known, None)
+    before = store.read(read_identity, None)
     if before is None:  # nothing was ever embedded
         return 0
-    described = identity.describe(embedder, generation=before.generation)
+    described = describe_embedder(embedder, generation=before.generation)
     goal = json.dumps([described.name, described.version, described.dimension])
     store.write(lambda tx: traces.begin_reembedding(tx, goal), None)
     while True:
@@ -71,7 +71,7 @@ def _gather(store: Store, embedder: Embedder, goal: str, batch: int, progress: P
 
 def _embed_batch(store: Store, embedder: Embedder, goal: str, rows: list[Row]) -> None:
     texts = [text for _, _, text, _, _ in rows if text.strip()]
-    vectors = iter(trace.halves(write.embed(embedder, texts)))
+    vectors = iter(trace.halves(embed(embedder, texts)))
     new = [
         (seq, space, next(vectors) if text.strip() else None, trace.terms(text, json.loads(tags), source))
         for seq, space, text, tags, source in rows
@@ -79,13 +79,13 @@ def _embed_batch(store: Store, embedder: Embedder, goal: str, rows: list[Row]) -
     store.write(lambda tx: traces.keep_reembedded(tx, goal, new), None)
 
 
-def _finish(tx: Tx, goal: str, described: identity.Identity) -> bool:
+def _finish(tx: Tx, goal: str, described: Identity) -> bool:
     """Put the new vectors in place if none is missing."""
     traces.ensure_goal(tx, goal)
     if traces.not_reembedded(tx, 1):
         return False
     traces.put_reembedded(tx)
-    identity.adopt(tx, replace(described, generation=memories.current_generation(tx) + 1))
+    write_identity(tx, replace(described, generation=memories.current_generation(tx) + 1))
     return True
 
 

@@ -1,4 +1,4 @@
-"""The walls: a number for each space's name. Every statement on a space's data carries its number."""
+"""Spaces, each with a name and a number, and the values that the book holds about itself."""
 
 from __future__ import annotations
 
@@ -33,3 +33,17 @@ def names(tx: Tx) -> list[str]:
     """Every space that users made, sorted."""
     rows = tx.run("SELECT name FROM space ORDER BY name")
     return [name for (name,) in rows if not name.startswith(RESERVED)]
+
+
+def read_value(tx: Tx, name: str) -> str | None:
+    """Return one of the book's own values; None if it was never written."""
+    rows = tx.run("SELECT value FROM book WHERE name = :name", {"name": name})
+    return str(rows[0][0]) if rows else None
+
+
+def write_value(tx: Tx, name: str, value: str) -> None:
+    """Write one of the book's own values."""
+    tx.run(
+        "INSERT INTO book (name, value) VALUES (:name, :value) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        {"name": name, "value": value},
+    )
