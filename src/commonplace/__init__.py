@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     )
     from commonplace.location import open, open_async
     from commonplace.settings import Settings
-    from commonplace.text.dates.reading import Dated, dates_in
+    from commonplace.text.dates import Dated, dates_in
     from commonplace.transfer.reindex import reindex
     from commonplace.values import (
         Check,
@@ -172,7 +172,7 @@ _HOMES = {
         "Stats",
         "Within",
     ),
-    "commonplace.text.dates.reading": ("Dated", "dates_in"),
+    "commonplace.text.dates": ("Dated", "dates_in"),
 }
 
 

@@ -6,7 +6,7 @@ import re
 from datetime import date, datetime, time, timedelta
 
 from commonplace.learn.regex import compiled
-from commonplace.text.dates.reading import Dated, dates_in
+from commonplace.text.dates import Dated, dates_in
 
 _LONGEST = 300
 """Characters that are read; a sentence made of nothing but dates would take long."""

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from commonplace.text.dates.reading import Dated, dates_in
+from commonplace.text.dates import Dated, dates_in
 from commonplace.text.dates.spans import Span
 
 _MONTHS = "january february march april may june july august september october november december".split()

@@ -12,8 +12,7 @@ from functools import lru_cache
 from commonplace.guard import injection
 from commonplace.guard.echo import AVOID, HEADER
 from commonplace.text import tokens
-from commonplace.text.dates import spans
-from commonplace.text.dates.reading import Dated, dates_in
+from commonplace.text.dates import Dated, dates_in, spans
 from commonplace.values import Hit, Memory, Order
 
 SHORTENED = " […]"
@@ -134,7 +133,7 @@ def _reckoned(beginning: str, said: date) -> tuple[str, ...]:
 
 def _meant(dated: Dated) -> str:
     """Write what a phrase means; of the phrase only letters and digits, so that it cannot pose as anything else."""
-    return f"{_NOT_PHRASE.sub(' ', dated.phrase.lower()).strip()} = {spans.written((dated.first, dated.last))}"
+    return f"{_NOT_PHRASE.sub(' ', dated.phrase.lower()).strip()} = {spans.write((dated.first, dated.last))}"
 
 
 def _origin(memory: Memory) -> tuple[str | None, str]:

@@ -52,15 +52,13 @@ _COMMON = """
 """
 
 EMPTY = frozenset(_EMPTY.split())
-"""Words that say nothing about a subject. Negations are here too: they tell memories apart (see `distinct`),
-but no question is answered by whatever else says "not"."""
+"""Words that say nothing about a subject. Negations are among them: sharing a "not" is no evidence."""
 
 ASKING = frozenset(_ASKING.split())
-"""Words by which a question asks, rather than what it asks about."""
+"""Words that phrase a question but are not its subject."""
 
 COMMON = frozenset(_COMMON.split())
-"""Words that occur in texts about anything, so that sharing one is weak evidence: a small space cannot tell
-by itself that they are common."""
+"""Words that occur in texts about anything, so sharing one is weak evidence. A small space cannot count that itself."""
 
 _SAME = """
     choose: chose chosen chooses choosing choice pick picks picked picking select selects selected selecting opt opted
@@ -72,5 +70,4 @@ _SAME = """
 """
 
 SAME = {form: word for word, forms in re.findall(r"(\w+):((?:\s+\w+(?!:)\b)*)", _SAME) for form in forms.split()}
-"""Forms that no stemmer brings together: irregular ones, and the words by which people report a decision and ask
-for it, which are seldom the same."""
+"""Forms that no stemmer brings together: irregular ones, and the different words for making a decision."""

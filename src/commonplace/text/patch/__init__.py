@@ -1,11 +1,10 @@
-"""Unified diffs: made, read, and applied whole or not at all. Pure text, no I/O."""
+"""Unified diffs: made, parsed, and applied whole or not at all. Pure text, no I/O."""
 
 from __future__ import annotations
 
-from commonplace.text.patch.applying import apply, apply_file
-from commonplace.text.patch.making import diff
-from commonplace.text.patch.reading import parse
-from commonplace.text.patch.values import NOWHERE, Change, FilePatch, Hunk, Line, Revisions
+from commonplace.text.patch.application import Change, Revisions, apply, apply_file
+from commonplace.text.patch.parser import parse
+from commonplace.text.patch.unified import NOWHERE, FilePatch, Hunk, Line, diff
 
 __all__ = [
     "NOWHERE",

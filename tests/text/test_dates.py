@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import commonplace
 from commonplace import Dated, Draft, dates_in
-from commonplace.text.dates import reading
+from commonplace.text import dates
 
 WEDNESDAY = datetime(2023, 5, 10, 12, tzinfo=timezone.utc)
 
@@ -187,7 +187,7 @@ def test_every_text_is_read_and_every_span_is_in_order(text: str, said_at: datet
 
 @pytest.mark.parametrize("text", [*BACK, *AHEAD, *NAMED])
 def test_no_rule_is_missed_for_the_word_it_begins_with(text: str) -> None:
-    everything = {id(rule): rule for rules in reading._rules().values() for rule in rules}.values()
+    everything = {id(rule): rule for rules in dates._rules().values() for rule in rules}.values()
     (found,) = dates_in(text, WEDNESDAY)
     sooner = [rule.pattern.match(text, at) for rule in everything for at in range(found.start)]
     assert [match[0] for match in sooner if match and match.end() >= found.end] == []

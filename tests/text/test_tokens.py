@@ -49,8 +49,8 @@ def test_one_endless_word_does_not_take_forever() -> None:
 
 def test_threads_that_count_first_all_get_the_right_number() -> None:
     tokens._ranks.clear()
-    tokens._count_again.cache_clear()
-    tokens._count_short.cache_clear()
+    tokens._count_cached.cache_clear()
+    tokens._count_piece_cached.cache_clear()
     found: list[int] = []
     threads = [
         threading.Thread(target=lambda: found.append(tokens.count("We chose FastAPI over Flask"))) for _ in range(8)
