@@ -5,27 +5,38 @@ PYTHON ?= python3
 BOOK ?= commonplace.db
 PORT ?= 8420
 VENV := .venv
+SERVE := .venv-serve
 BENCH := .venv-bench
 PIP_INSTALL := -m pip install --quiet --quiet --disable-pip-version-check
 INSTALL_SELF := $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 PACKAGE := pyproject.toml src/commonplace/__init__.py
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable chrome
 APT := DEBIAN_FRONTEND=noninteractive apt-get --quiet --quiet --yes
+PYTEST = $(VENV)/bin/python -m pytest -n auto --dist worksteal --hypothesis-profile ci
 CLIENTS := $(patsubst requirements/clients/%.txt,$(VENV)/clients/%,$(wildcard requirements/clients/*.txt))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help serve test browser lint format bench clean
+.PHONY: help serve quick test coverage browser pooler lint format hooks bench clean
 
 help: ## Say what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-serve: $(VENV)/.package ## Serve a book over HTTP: BOOK=commonplace.db PORT=8420
-	@$(VENV)/bin/commonplace serve $(BOOK) --port $(PORT)
+serve: $(SERVE)/.packages ## Serve a book over HTTP: BOOK=commonplace.db PORT=8420
+	@$(SERVE)/bin/python -m commonplace serve $(BOOK) --port $(PORT)
 
-test: lint browser $(CLIENTS) ## Everything that must pass: lint, then all tests, the slow ones too
+quick: $(VENV)/.package ## A minute's worth: ruff, and the tests that need no PostgreSQL, browser or client packages
+	@$(VENV)/bin/ruff check --quiet .
+	@$(VENV)/bin/ruff format --quiet --check .
+	@$(PYTEST) -m 'not slow and not postgres and not browser and not clients'
+
+test: lint browser pooler $(CLIENTS) ## Everything that must pass: lint, then all tests, the slow ones too
 	@printf 'Running the tests\n'
-	@$(VENV)/bin/python -m pytest -n auto --dist worksteal --hypothesis-profile ci
+	@$(PYTEST)
+
+coverage: browser pooler $(VENV)/.package $(CLIENTS) ## All tests, then the share of lines and branches that they run
+	@printf 'Running the tests with coverage (about twice the time of make test)\n'
+	@$(PYTEST) --cov --cov-report=term:skip-covered --cov-report=html
 
 browser: ## Chromium, in which tests open pages: installed if it is missing and can be
 	@for name in $(BROWSERS); do command -v $$name >/dev/null && exit 0; done; \
@@ -36,6 +47,16 @@ browser: ## Chromium, in which tests open pages: installed if it is missing and 
 	printf 'Installing Chromium for the tests (once)\n'; \
 	said=$$({ $(APT) install chromium || { $(APT) update && $(APT) install chromium; }; } 2>&1) || \
 		{ printf '%s\nChromium could not be installed.\n' "$$said" >&2; exit 1; }
+
+pooler: ## PgBouncer, for the tests of books behind it: installed if it can be, else those tests are skipped
+	@for name in pgbouncer /usr/sbin/pgbouncer; do command -v $$name >/dev/null && exit 0; done; \
+	if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then \
+		printf 'PgBouncer is not here: the tests of books behind it will be skipped. Install pgbouncer to run them.\n'; exit 0; \
+	fi; \
+	printf 'Installing PgBouncer for the tests (once)\n'; \
+	said=$$({ $(APT) install pgbouncer || { $(APT) update && $(APT) install pgbouncer; }; } 2>&1) || \
+		{ printf '%s\nPgBouncer could not be installed: the tests of books behind it will be skipped.\n' "$$said"; exit 0; }; \
+	if [ -d /run/systemd/system ]; then systemctl disable --now --quiet pgbouncer; fi # the tests start their own
 
 lint: $(VENV)/.package ## ruff check, ruff format --check, mypy --strict src; changes nothing
 	@printf 'Checking style\n'
@@ -53,11 +74,20 @@ bench: $(BENCH)/.package ## Measure against the peers, in an environment of its 
 	@$(BENCH)/bin/python bench/speed.py
 
 clean: ## Remove the environments, caches and build output; books stay
-	rm -rf $(VENV) $(BENCH) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(SERVE) $(BENCH) build dist htmlcov .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} +
 
+# What is served is the code of this clone, through a path file: a package would need tools to build it.
+$(SERVE)/.packages: requirements/serve.txt
+	@printf 'Making %s (once; half a minute)\n' $(SERVE)
+	@$(PYTHON) -m venv --clear $(SERVE)
+	@$(SERVE)/bin/python $(PIP_INSTALL) --no-deps --no-compile -r requirements/serve.txt
+	@$(SERVE)/bin/python -c 'import pathlib, sys, sysconfig; \
+		pathlib.Path(sysconfig.get_path("purelib"), "commonplace.pth").write_text(sys.argv[1] + "\n", "utf-8")' '$(CURDIR)/src'
+	@touch $@
+
 # A new list of packages makes a new environment: what is no longer listed must not linger and hide a gap.
-$(VENV)/.packages: requirements/dev.txt
+$(VENV)/.packages: requirements/dev.txt requirements/serve.txt
 	@printf 'Making %s (once; under a minute)\n' $(VENV)
 	@$(PYTHON) -m venv --clear $(VENV)
 	@$(VENV)/bin/python $(PIP_INSTALL) -r requirements/dev.txt

@@ -1,5 +1,9 @@
-"""How hard Hypothesis tries: `make test` asks for `ci`, which gives the same verdict on every run."""
+"""How hard Hypothesis tries, and which tests need a PostgreSQL.
 
+`make test` asks for the profile `ci`, which gives the same verdict on every run.
+"""
+
+import pytest
 from hypothesis import settings
 
 # Timings of a shared machine prove nothing, so that no profile has a deadline.
@@ -7,3 +11,10 @@ settings.register_profile("ci", derandomize=True, max_examples=50, deadline=None
 settings.register_profile("dev", max_examples=50, deadline=None)
 settings.register_profile("thorough", max_examples=2000, deadline=None)
 settings.load_profile("dev")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what needs a PostgreSQL: the file, the name or the parameter of such a test says so."""
+    for item in items:
+        if "postgres" in item.nodeid:
+            item.add_marker(pytest.mark.postgres)

@@ -62,6 +62,7 @@ def test_no_file_holds_a_password(path: Path) -> None:
     assert not re.search(r"(?m)^kind: Secret$", text)
 
 
+@pytest.mark.slow
 def test_the_compose_file_follows_the_specification() -> None:
     pytest.importorskip("check_jsonschema", reason="check-jsonschema has no version for this Python")
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec", str(COMPOSE)]

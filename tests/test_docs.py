@@ -215,7 +215,18 @@ def reader(request: pytest.FixtureRequest, directory: Path, monkeypatch: pytest.
     reader.close()
 
 
-@pytest.mark.parametrize("reader", PAGES, indirect=True, ids=lambda path: path.relative_to(ROOT).as_posix())
+def page_marks(page: Path) -> list[pytest.MarkDecorator]:
+    """`slow` for a page of a hundred commands, `clients` for one that needs another maker's package."""
+    marks = [pytest.mark.slow] if page.name == "cli.md" else []
+    return [*marks, pytest.mark.clients] if WITH.search(page.read_text("utf-8")) else marks
+
+
+@pytest.mark.parametrize(
+    "reader",
+    [pytest.param(page, marks=page_marks(page)) for page in PAGES],
+    indirect=True,
+    ids=lambda path: path.relative_to(ROOT).as_posix(),
+)
 def test_every_example_on_the_page_runs(reader: Reader) -> None:
     run_page(reader, reader.page.read_text("utf-8"))
 

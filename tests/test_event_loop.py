@@ -126,6 +126,7 @@ async def three_hundred(path: Path, embedder: Watched, trespasses: Trespasses) -
     return late
 
 
+@pytest.mark.slow
 def test_three_hundred_operations_never_run_on_the_loops_thread(tmp_path: Path) -> None:
     embedder, trespasses = Watched(), Trespasses()
     late = asyncio.run(three_hundred(tmp_path / "book.db", embedder, trespasses))

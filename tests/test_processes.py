@@ -181,6 +181,7 @@ tell("done")
 """
 
 
+@pytest.mark.slow
 def test_appends_from_four_processes_are_all_kept_and_in_order(start: Start, book: Book) -> None:
     at_once(start(APPEND, 4))
     items = book.kv("log").get("all")
@@ -206,6 +207,7 @@ while word := wait():
 """
 
 
+@pytest.mark.slow
 def test_a_process_recalls_at_once_what_another_was_acknowledged(start: Start) -> None:
     one, two = start(CONVERSE, 2).workers
     for number in range(15):
@@ -249,6 +251,7 @@ tell("ready"); wait()
 """
 
 
+@pytest.mark.slow
 def test_the_lock_of_a_killed_writer_blocks_nobody(start: Start, book: Book) -> None:
     holder = start(HOLD_THE_LOCK, 1)
     writer = threading.Thread(target=book.remember, args=("Written after the kill",), kwargs={"id": "after"})
@@ -287,6 +290,7 @@ def holding_the_lock(path: Path) -> Iterator[None]:
         raw.close()
 
 
+@pytest.mark.slow
 def test_thirty_two_threads_share_commits(book: Book, tmp_path: Path) -> None:
     book.remember("Opened and proven")
     commits: list[int] = []

@@ -111,6 +111,7 @@ def modules_after(statement: str, path: Path) -> set[str]:
     return set(json.loads(run(sys.executable, "-c", program, cwd=path, env=environment)))
 
 
+@pytest.mark.slow
 def test_only_the_command_line_prints() -> None:
     calls = [
         f"{path.relative_to(ROOT)}:{node.lineno}"

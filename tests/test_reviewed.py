@@ -37,6 +37,7 @@ def test_a_setting_that_means_nothing_is_refused(wrong: dict[str, object]) -> No
         Settings(**wrong)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_a_group_that_stays_locked_waits_once_not_once_a_caller(tmp_path: Path) -> None:
     outcomes: list[object] = []
     with opened(tmp_path / "book.db", Settings(busy_timeout=0.5)) as book:
@@ -63,6 +64,7 @@ def test_a_group_that_stays_locked_waits_once_not_once_a_caller(tmp_path: Path) 
         assert book.kv("n").keys() == ["k"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="signals to one's own process")
 def test_a_signal_handler_may_close_a_book_amid_a_write(tmp_path: Path) -> None:
     program = f"""
@@ -114,6 +116,7 @@ def test_of_two_reembeddings_only_the_latest_goal_is_put_in_place(tmp_path: Path
         assert book.check(deep=True).ok
 
 
+@pytest.mark.slow
 def test_a_backup_of_a_busy_book_finishes(tmp_path: Path) -> None:
     with opened(tmp_path / "book.db") as book, opened(tmp_path / "book.db") as busy:
         book.remember([f"memory {i} " + "word " * 200 for i in range(3000)])

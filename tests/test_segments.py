@@ -111,6 +111,7 @@ def test_emptying_the_space_leaves_nothing_in_the_segment(path: Path, vectors: n
         assert ids(book, vectors[3]) == []
 
 
+@pytest.mark.slow
 def test_a_program_may_end_while_a_graph_is_built(tmp_path: Path) -> None:
     pytest.importorskip("usearch")
     program = f"""

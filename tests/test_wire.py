@@ -120,6 +120,7 @@ VALUES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", VALUES, ids=lambda kind: kind.__name__)
 @given(data=st.data())
 def test_a_value_comes_back_as_it_went_out(kind: type, data: st.DataObject) -> None:

@@ -238,6 +238,7 @@ def test_a_book_that_was_reembedded_ends_the_work_and_costs_no_job(
     assert lazy("work", "--once").out == "did 1 job\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_program_works_until_it_is_asked_to_end(lazy: Cli, tmp_path: Path, number: signal.Signals) -> None:
     lazy("learn", "--no-wait", stdin=TALK)

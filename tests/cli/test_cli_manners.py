@@ -271,6 +271,7 @@ def run(*words: str, cwd: Path, stdin: bytes = b"") -> tuple[int, bytes, bytes]:
     return process.returncode, out, err
 
 
+@pytest.mark.slow
 def test_the_program_remembers_bytes_of_utf8_from_a_pipe(tmp_path: Path) -> None:
     assert run("remember", "-", "--id", "x", cwd=tmp_path, stdin="Größe ≥ 3\n".encode())[0] == 0
     status, out, err = run("get", "x", "--content", cwd=tmp_path)
@@ -283,6 +284,7 @@ def test_the_program_refuses_bytes_that_are_no_text(tmp_path: Path) -> None:
     assert err == b"commonplace: stdin is not UTF-8 text: invalid start byte at byte 0\n"
 
 
+@pytest.mark.slow
 def test_the_program_gives_bytes_back_exactly(tmp_path: Path) -> None:
     content = bytes(range(256))
     (tmp_path / "all.bin").write_bytes(content)
@@ -290,6 +292,7 @@ def test_the_program_gives_bytes_back_exactly(tmp_path: Path) -> None:
     assert run("get", "x", "--content", cwd=tmp_path)[1] == content
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
     with commonplace.open(tmp_path / "commonplace.db", embedder="none") as book:
         book.remember([f"text number {i} " * 50 for i in range(1000)])
@@ -303,6 +306,7 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
     process.stderr.close()
 
 
+@pytest.mark.slow
 def test_an_interrupted_program_ends_with_130(tmp_path: Path) -> None:
     code = "import sys; from commonplace.cli import main; print(flush=True); sys.exit(main(['remember', '-']))"
     with subprocess.Popen(

@@ -9,6 +9,8 @@ import pytest
 from commonplace.errors import RateLimited
 from tests.dialects.serving import Keys, Served, run_client, serving
 
+pytestmark = pytest.mark.clients
+
 BOTWIRE = """
 import botwire
 from botwire import Memory

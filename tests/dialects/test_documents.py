@@ -9,6 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import commonplace
 from tests.dialects import documents
 from tests.dialects.model import model
@@ -32,6 +34,8 @@ def test_memstores_tools_run_with_only_the_address_changed(served: Served, at: s
     assert memory.tags == ("user:alice", "preference")
 
 
+@pytest.mark.clients
+@pytest.mark.slow
 def test_memstores_agents_remember_across_conversations(at: str, tmp_path: Path) -> None:
     asked: list[dict[str, Any]] = []
 
@@ -75,6 +79,8 @@ LINES = {
 }
 
 
+@pytest.mark.clients
+@pytest.mark.slow
 def test_zero_latencys_group_chat_remembers_in_the_next_run(tmp_path: Path) -> None:
     spoken: list[str] = []
     systems: list[str] = []
@@ -157,11 +163,13 @@ print("done")
 """
 
 
+@pytest.mark.clients
 def test_botwires_agents_go_on_after_a_restart(at: str, tmp_path: Path) -> None:
     run_client(BOTWIRE, "botwire-0.2.1", "autogen-0.2.35", cwd=tmp_path, BOTWIRE_URL=at, **AUTOGEN)
     assert run_client(LATER, "botwire-0.2.1", BOTWIRE_URL=at) == "done\n"
 
 
+@pytest.mark.slow
 def test_botwires_agents_go_on_from_a_file_with_only_the_import_changed(tmp_path: Path) -> None:
     code = documents.BOTWIRE_AGENT.replace("from autogen import ConversableAgent", "ConversableAgent = object")
     code = code.replace("super().__init__(name=name, **kwargs)", "self.name = name").replace(

@@ -55,6 +55,7 @@ def ensure_told(answer: Any, path: str) -> None:
         assert set(answer.json()) == expected
 
 
+@pytest.mark.slow
 @given(body=BODIES)
 def test_no_body_makes_a_dialect_fail(served: Served, body: Any) -> None:
     with talking(served.at("fuzz")) as client:
@@ -63,6 +64,7 @@ def test_no_body_makes_a_dialect_fail(served: Served, body: Any) -> None:
             ensure_told(client.request(method, path, content=told, headers={"content-type": "application/json"}), path)
 
 
+@pytest.mark.slow
 @given(params=st.dictionaries(st.sampled_from(PARAMS), st.text(max_size=8) | st.integers() | st.floats(), max_size=4))
 def test_no_query_makes_a_dialect_fail(served: Served, params: Any) -> None:
     with talking(served.at("fuzz")) as client:

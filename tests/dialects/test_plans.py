@@ -50,6 +50,7 @@ def test_0latency_tells_of_too_many_memories_and_recalls(planned: Served, space:
         assert int(refused.headers["retry-after"]) > 0
 
 
+@pytest.mark.clients
 def test_botwire_tells_of_too_many_writes_in_a_namespace(planned: Served, space: str) -> None:
     token = key(planned, space, namespace_writes_day=2)
     code = """

@@ -84,6 +84,7 @@ def raw(url: str, method: str, path: str, body: object = None) -> tuple[int, byt
         connection.close()
 
 
+@pytest.mark.slow
 @given(namespace=TRICKY, key=TRICKY)
 def test_a_path_sent_as_it_is_stays_in_its_space(walled: Served, namespace: str, key: str) -> None:
     before = state(walled.book("team-b"))

@@ -92,18 +92,21 @@ def test_a_passing_failure_is_tried_again(service: Service, status: int) -> None
     assert len(service.requests) == 2
 
 
+@pytest.mark.slow
 def test_500_without_a_hint_is_tried_again_after_a_pause(service: Service) -> None:
     service.script = [Reply(500, b"oops")]
     embedder(service).embed(["a"])
     assert service.requests[1].at - service.requests[0].at >= 0.24
 
 
+@pytest.mark.slow
 def test_retry_after_in_seconds_is_honoured(service: Service) -> None:
     service.script = [Reply(429, {}, {"Retry-After": "0.8"})]
     embedder(service).embed(["a"])
     assert service.requests[1].at - service.requests[0].at >= 0.8
 
 
+@pytest.mark.slow
 def test_retry_after_as_a_date_is_honoured(service: Service) -> None:
     later = datetime.now(timezone.utc) + timedelta(seconds=2)
     service.script = [Reply(429, {}, {"Retry-After": format_datetime(later, usegmt=True)})]
@@ -154,11 +157,13 @@ def test_a_silent_service_times_out(service: Service) -> None:
     assert time.monotonic() - started < 0.9
 
 
+@pytest.mark.slow
 def test_a_time_out_is_tried_again(service: Service) -> None:
     service.script = [Reply(delay=1.0)]
     assert embedder(service, timeout=0.3, retries=1).embed(["a"]).shape == (1, 3)
 
 
+@pytest.mark.slow
 def test_an_answer_that_breaks_off_is_tried_again(service: Service) -> None:
     service.script = [Reply(200, b'{"data": [', {"Content-Length": "1000"})]
     assert embedder(service, retries=1).embed(["a"]).shape == (1, 3)

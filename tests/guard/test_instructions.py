@@ -101,6 +101,7 @@ def test_four_times_the_text_takes_about_four_times_as_long(piece: str) -> None:
     assert ratio(flags, piece, 5_000) < 12
 
 
+@pytest.mark.slow
 def test_recalled_orders_stand_in_one_quoted_line_each(tmp_path: Path) -> None:
     orders = [each.text for each in sayings() if each.instruction]
     with commonplace.open(tmp_path / "poisoned.db") as book:

@@ -27,6 +27,7 @@ WORDED = tuple((beginnings, pattern) for wordings in WORDINGS.values() for begin
 texts = st.lists(st.sampled_from((*PIECES, *SAID, *SECRET, *ODD)) | st.text(max_size=5), max_size=8).map("".join)
 
 
+@pytest.mark.slow
 def test_no_sample_is_answered_otherwise() -> None:
     assert [text for text in TEXTS if redact(text) != full.redact(text)] == []
     assert [text for text in TEXTS if flags(text) != full.flags(text)] == []

@@ -11,6 +11,7 @@ from commonplace.server.callers import Ask
 from commonplace.server.paths import Name, RawPath
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "expected"), [("a%2Fb", "a/b"), ("a%20b", "a b"), ("%C3%BC", "ü"), ("plain", "plain")]
 )

@@ -87,6 +87,7 @@ def test_an_unknown_key_is_compared_as_a_wrong_one_is(core: Core, monkeypatch: p
     assert steps == [[(64, 64), (64, 64)]] * 5
 
 
+@pytest.mark.slow
 def test_rotation_ends_the_old_secret_at_once_or_after_a_grace(core: Core) -> None:
     first = keys.create(core.store)
     second = keys.rotate(core.store, first.key.id)

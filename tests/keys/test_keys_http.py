@@ -90,6 +90,7 @@ def test_a_request_that_is_refused_for_what_it_says_is_not_charged(core: Core, c
     assert keys.usage(core.store, key.key.id)[0].used == 0
 
 
+@pytest.mark.slow
 @ON_SQLITE
 def test_an_admin_key_looks_after_keys(core: Core, client: httpx.Client) -> None:
     admin = keys.create(core.store, role="admin", spaces=["team-*"], home="team-a")
@@ -136,6 +137,7 @@ def test_no_other_key_does_and_an_admin_only_within_its_own(core: Core, client: 
     assert client.get("/v1/keys/nobody/usage", headers=bearer(admin)).status_code == 404
 
 
+@pytest.mark.slow
 @ON_SQLITE
 def test_no_key_is_written_to_a_log(core: Core, client: httpx.Client, caplog: pytest.LogCaptureFixture) -> None:
     key = keys.create(core.store, role="admin", spaces=["*"])

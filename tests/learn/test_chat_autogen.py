@@ -126,6 +126,7 @@ def test_a_client_that_holds_up_the_loop_is_given_up(monkeypatch: pytest.MonkeyP
     assert time.monotonic() - started < 0.9
 
 
+@pytest.mark.slow
 def test_many_threads_share_one_loop() -> None:
     slow = Slow(0.3)
     one = extractor(slow)

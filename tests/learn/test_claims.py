@@ -95,6 +95,7 @@ def test_a_value_has_one_form(one: str, other: str) -> None:
     assert read(f"The value is {one}").value == read(f"The value is {other}").value
 
 
+@pytest.mark.slow
 def test_no_text_makes_reading_fail() -> None:
     pick = random.Random(3)
     words = "the of is was not 's , . ; - to in on that which who no I we my our 3 May 10:00 $5 5% Ana use over be"

@@ -315,6 +315,7 @@ def test_sentences_have_exact_places() -> None:
     assert all(text[span.start : span.end] == span.text for span in spans)
 
 
+@pytest.mark.slow
 def test_any_text_is_read_and_spans_are_valid() -> None:
     pieces = [text for text, *_ in KEPT] + SKIPPED
     pieces += [
@@ -381,6 +382,7 @@ def test_an_early_or_late_date_is_no_reason_to_fail() -> None:
             extract([said(text, at=at)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     ["a", " ", "i ", ", ", '"', "(", "in a ", " - ", "we decided to use x because y. ", "and we and i "],
@@ -389,6 +391,7 @@ def test_a_hundred_kilobytes_of_anything_are_read_in_time(piece: str) -> None:
     assert_quick(piece * (100_000 // len(piece)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     [

@@ -11,6 +11,7 @@ from commonplace.testing import BookConformance
 from tests.remote.serving import Shelves
 
 
+@pytest.mark.slow
 class TestRemote(BookConformance):
     @pytest.fixture(autouse=True)
     def _served(self, shelves: Shelves) -> None:

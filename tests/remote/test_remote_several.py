@@ -68,6 +68,7 @@ def test_a_refusal_is_an_answer_and_no_reason_to_ask_another(answering: Stranger
     assert answering.heard == []
 
 
+@pytest.mark.slow
 def test_when_all_are_away_they_are_asked_in_turn_until_the_time_is_over() -> None:
     one, two = Stranger(b""), Stranger(b"")
     with (

@@ -90,6 +90,7 @@ def stranger(*answers: bytes, timeout: float = 2.0) -> Iterator[tuple[Stranger, 
         opened.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WRITES)
 def test_a_write_whose_answer_is_lost_is_done_once(shelves: Shelves, tmp_path: Path, name: str) -> None:
     (tmp_path / "straight").mkdir()
@@ -138,6 +139,7 @@ def test_a_read_is_asked_again(shelves: Shelves, tmp_path: Path) -> None:
         assert len(cut.lost) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("last", [problem("store_busy", "503 Busy"), b""], ids=["busy", "broken"])
 def test_a_write_that_may_have_been_done_says_so_whatever_came_after(last: bytes) -> None:
     with stranger(b"", last, timeout=1) as (_, book):
@@ -155,6 +157,7 @@ def test_a_write_that_never_left_says_nothing_of_the_kind() -> None:
     assert "may have been done" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_write_whose_answer_is_lost_before_the_server_goes_says_so(shelves: Shelves, tmp_path: Path) -> None:
     url = shelves.url(tmp_path)
     with wire(shelves.server.port) as cut:
@@ -182,6 +185,7 @@ def test_an_upload_that_breaks_is_not_sent_again_and_leaves_nothing_half(shelves
         assert book.get("m").content == "harbour"
 
 
+@pytest.mark.slow
 def test_an_export_that_breaks_off_is_told(shelves: Shelves, tmp_path: Path) -> None:
     prefix = shelves.url(tmp_path).removeprefix(shelves.server.url)
     with wire(shelves.server.port) as cut, commonplace.open(cut.url + prefix) as book:
@@ -193,6 +197,7 @@ def test_an_export_that_breaks_off_is_told(shelves: Shelves, tmp_path: Path) -> 
             list(records)
 
 
+@pytest.mark.slow
 def test_a_server_that_is_started_anew_is_found_again(tmp_path: Path) -> None:
     with serving(tmp_path) as server:
         port = server.port
@@ -240,6 +245,7 @@ STATS += ' "jobs": 0, "embedder": "x", "dimension": 8, "bytes": 1, "engine": "x"
 FINE = answer("200 OK", STATS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("said", "match"),
     [
@@ -312,6 +318,7 @@ def test_what_will_not_pass_is_raised_at_once(first: bytes) -> None:
         assert len(other.heard) == 1
 
 
+@pytest.mark.slow
 def test_tries_end_in_time_with_the_last_error() -> None:
     with stranger(problem("store_busy", "503 Busy"), timeout=1) as (other, book):
         started = time.monotonic()
@@ -321,6 +328,7 @@ def test_tries_end_in_time_with_the_last_error() -> None:
         assert 3 <= len(other.heard) <= 20
 
 
+@pytest.mark.slow
 def test_a_server_that_says_nothing_is_given_up() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         book = commonplace.open(f"http://127.0.0.1:{silent.getsockname()[1]}", timeout=0.3)
@@ -347,6 +355,7 @@ def test_an_address_may_have_a_prefix() -> None:
     assert opened.heard[0].startswith(b"GET /team/memory/v1/spaces/a%2Fb/stats HTTP/1.1")
 
 
+@pytest.mark.slow
 def test_closing_ends_a_wait_for_the_next_try() -> None:
     book = commonplace.open(f"http://127.0.0.1:{free_port()}")
     raised: list[BaseException] = []
@@ -365,6 +374,7 @@ def test_closing_ends_a_wait_for_the_next_try() -> None:
     assert [type(error) for error in raised] == [commonplace.StoreClosed]
 
 
+@pytest.mark.slow
 def test_32_calls_at_once_are_all_answered(shelves: Shelves, tmp_path: Path) -> None:
     url = shelves.url(tmp_path)
 
@@ -410,6 +420,7 @@ print(sorted(memory.id for memory in book.list()))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_forked_child_is_told_to_open_the_book_itself(shelves: Shelves, tmp_path: Path) -> None:
     done = subprocess.run(

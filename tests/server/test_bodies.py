@@ -32,6 +32,7 @@ def _pieces(size: int) -> Iterator[bytes]:
     yield b'"}'
 
 
+@pytest.mark.slow
 def test_a_body_that_is_too_large_is_refused_with_and_without_its_length(narrow: Running) -> None:
     place = f"{narrow.url}/v1/spaces/a/memories"
     for body in (b"".join(_pieces(20_000)), _pieces(20_000)):
@@ -42,6 +43,7 @@ def test_a_body_that_is_too_large_is_refused_with_and_without_its_length(narrow:
     assert small.status_code == 201
 
 
+@pytest.mark.slow
 def test_a_stream_has_no_limit_of_size(narrow: Running) -> None:
     place = f"{narrow.url}/v1/spaces/b"
     with httpx.Client() as http:
@@ -52,6 +54,7 @@ def test_a_stream_has_no_limit_of_size(narrow: Running) -> None:
     assert httpx.post(f"{place}-copy/import", content=exported, headers=LINES).json() == {"records": 40}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [b"/v1/spaces/a/memories", b"/v1/spaces/a/import"])
 def test_a_body_that_never_comes_is_not_waited_for(narrow: Running, path: bytes) -> None:
     address = urlsplit(narrow.url)

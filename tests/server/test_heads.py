@@ -58,6 +58,7 @@ def test_headers_without_end_are_not_taken_in(port: int, piece: bytes) -> None:
             client.sendall(piece * 20_000)
 
 
+@pytest.mark.slow
 def test_a_head_that_does_not_come_is_not_waited_for(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(heads, "SECONDS", 0.3)
     for begun in (b"", REQUEST[:20], REQUEST + REQUEST[:20]):
@@ -69,6 +70,7 @@ def test_a_head_that_does_not_come_is_not_waited_for(port: int, monkeypatch: pyt
             assert time.monotonic() - began < 5
 
 
+@pytest.mark.slow
 def test_a_slow_body_and_a_long_pause_between_requests_are_no_slow_head(
     port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -40,6 +40,7 @@ def _client(served: Running, role: str, *spaces: str) -> httpx.Client:
     return httpx.Client(base_url=served.url, headers={"X-API-Key": token}, timeout=30)
 
 
+@pytest.mark.slow
 def test_an_admin_of_one_space_gets_no_backup_of_all(locked: Running) -> None:
     with _client(locked, "admin", "mine") as admin:
         answer = admin.get("/v1/spaces/mine/backup")
@@ -57,12 +58,14 @@ def test_a_check_tells_nobody_how_much_others_hold(locked: Running, query: str) 
         assert everywhere.get(f"/v1/spaces/mine/check{query}").json()["ok"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/v1/spaces/mine/stats", "/memories", "/v1/memory/list", "/memory/n"])
 @pytest.mark.parametrize("sent", [b"Basic \xe9\xe9", b"Basic =", b"Basic", b"Bearer", b"Bearer \xe9", b"Basic /w=="])
 def test_a_header_that_holds_no_key_is_no_key(locked: Running, path: str, sent: bytes) -> None:
     assert httpx.get(locked.url + path, headers=[(b"authorization", sent)]).status_code == 401
 
 
+@pytest.mark.slow
 def test_a_server_without_keys_answers_to_nobody_elses_name(tmp_path: Path) -> None:
     """A site whose name points to this machine, for the browser of whoever sits at it."""
     served = start(tmp_path / "book.db")
@@ -198,6 +201,7 @@ def test_a_repetition_that_looked_too_early_gives_the_answer_that_came_since(
         assert send_again(writer, body) == first
 
 
+@pytest.mark.slow
 def test_a_repetition_after_a_crash_is_answered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As when a server ends between the first write of a request and its answer."""
     body = {"messages": [{"content": "I keep two cats", "name": "Sarah"}], "wait": True}

@@ -37,6 +37,7 @@ def _both(http: httpx.Client, change: Change) -> httpx.Response:
     return first
 
 
+@pytest.mark.slow
 def test_one_append_sent_32_times_at_once_is_applied_once(http: httpx.Client) -> None:
     name, barrier = _named(), threading.Barrier(32)
 
@@ -174,6 +175,7 @@ def test_an_answer_too_large_to_keep_is_lost_and_its_effect_is_not_doubled(http:
     assert http.get("/kv/n/list").json()["version"] == 1
 
 
+@pytest.mark.slow
 def test_what_was_done_stays_done_after_a_restart(tmp_path: Path) -> None:
     name, place = _named(), "/v1/spaces/a/kv/n/list"
     answers = []
@@ -211,6 +213,7 @@ def _recorded(place: Path, words: str) -> int:
         book.close()
 
 
+@pytest.mark.slow
 def test_old_names_go_in_small_portions(http: httpx.Client, running: Running) -> None:
     http.put("/kv/n/k", json={"value": 1}, headers=_named())
     store = running.core.store

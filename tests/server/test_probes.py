@@ -14,6 +14,7 @@ from probe_world import VICTIMS, World
 from probes import Answer, Tally, probed
 
 
+@pytest.mark.slow
 def test_no_probe_gets_from_one_space_into_another(tmp_path: Path) -> None:
     tally = probed(tmp_path / "book.db", count=1_800, over=200, seed=20)
     assert sum(tally.probes.values()) == 2_000
@@ -29,6 +30,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     return World(tmp_path_factory.mktemp("world") / "book.db", 1)
 
 
+@pytest.mark.slow
 def test_a_marker_of_another_space_is_noticed_wherever_it_stands(world: World) -> None:
     marker = world.known["vault"].marker
     writer = next(holder for holder in world.holders if holder.name == "writer")

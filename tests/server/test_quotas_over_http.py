@@ -110,6 +110,7 @@ def _key(served: Served, space: str, **limits: float) -> str:
     return keys.create(served.core.store, role="write", spaces=[space], limits=limits).token
 
 
+@pytest.mark.slow
 def test_a_thousand_clients_get_exactly_what_the_quota_has(served: Served) -> None:
     token = _key(served, "native", operations_month=137)
     path, body = "/v1/spaces/native/kv/n/NUMBER", {"value": "NUMBER"}
@@ -119,6 +120,7 @@ def test_a_thousand_clients_get_exactly_what_the_quota_has(served: Served) -> No
     assert len(LocalBook(served.core, "native").kv("n").keys()) == 137
 
 
+@pytest.mark.slow
 def test_memstore_clients_are_told_of_the_hour_and_of_the_month(served: Served) -> None:
     hourly = _key(served, "hourly", rate=1 / 3600, burst=40)
     path, body = "/v1/memory/remember", {"content": "fact NUMBER"}
@@ -131,6 +133,7 @@ def test_memstore_clients_are_told_of_the_hour_and_of_the_month(served: Served) 
     assert all(answer.body["message"] for answer in refused)
 
 
+@pytest.mark.slow
 def test_0latency_clients_are_told_in_an_object(served: Served) -> None:
     token = _key(served, "latency", recalls_month=40, memories=30)
     refused = _judged(_together(served, token, "POST", "/recall", {"query": "fact NUMBER"}, 200), 40)
@@ -141,6 +144,7 @@ def test_0latency_clients_are_told_in_an_object(served: Served) -> None:
     assert LocalBook(served.core, "latency").stats().memories == 30
 
 
+@pytest.mark.slow
 def test_botwire_clients_are_told_in_a_detail(served: Served) -> None:
     token = _key(served, "wire", namespace_writes_day=40)
     refused = _judged(_together(served, token, "PUT", "/memory/shelf/NUMBER", {"value": "NUMBER"}, 200), 40)

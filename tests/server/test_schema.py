@@ -57,6 +57,7 @@ def _lines(ctx: Any, value: Any) -> bytes:
     return value.encode("utf-8", "replace") if isinstance(value, str) else json.dumps(value).encode()
 
 
+@pytest.mark.slow
 def test_every_answer_is_as_documented(running: Running, key: str, document: dict[str, Any]) -> None:
     schema = schemathesis.openapi.from_dict(document)
     schema.config.update(base_url=running.url)

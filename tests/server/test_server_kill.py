@@ -14,6 +14,7 @@ import commonplace
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="this system has no process groups")
 def test_a_server_killed_twice_under_load_loses_and_doubles_nothing(tmp_path: Path) -> None:
     # All of it, then its first process alone, whose workers must end by themselves.

@@ -20,6 +20,7 @@ from commonplace.errors import StoreClosed
 from commonplace.local import LocalBook
 
 
+@pytest.mark.slow
 def test_an_export_that_fails_midway_ends_with_the_error(tmp_path: Path) -> None:
     served = start(tmp_path / "book.db")
     place = f"{served.url}/v1/spaces/a"
@@ -119,6 +120,7 @@ def test_a_revision_that_another_overtakes_is_made_once(http: httpx.Client, runn
     assert [each["version"] for each in http.get("/memories/one/history").json()["revisions"]] == [1, 2, 3]
 
 
+@pytest.mark.slow
 def test_an_import_that_breaks_off_takes_nothing_in_and_is_no_fault_of_the_server(
     http: httpx.Client, running: Running, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -47,6 +47,7 @@ def script(step: str, asked: dict[str, Any]) -> object:
     return {"task": "count the wheels of several vehicles", "topics": ["wheels of vehicles"]}
 
 
+@pytest.mark.slow
 def test_what_was_learned_from_a_failure_helps_another_agent_in_another_process(tmp_path: Path) -> None:
     client, tried = Answering(script), []
 

@@ -119,6 +119,7 @@ def test_a_config_that_says_nothing_known_is_refused(tmp_path: Path) -> None:
         logger(tmp_path / "file" / "log")
 
 
+@pytest.mark.slow
 def test_a_program_that_is_killed_leaves_all_that_it_logged(tmp_path: Path) -> None:
     code = (
         "import os, signal, sys\n"
@@ -140,6 +141,7 @@ def test_a_program_that_is_killed_leaves_all_that_it_logged(tmp_path: Path) -> N
     assert '<li hidden data-of="run"' not in index
 
 
+@pytest.mark.slow
 def test_a_program_that_just_ends_has_its_end_written(tmp_path: Path) -> None:
     code = (
         "import sys\nfrom commonplace.integrations.tasks.pages import PageLogger\n"

@@ -27,6 +27,8 @@ from PIL import Image as Pixels
 from commonplace.integrations.tasks.pages import PageLogger
 from tests.browser import Browser, browser
 
+pytestmark = pytest.mark.browser
+
 INFO = ModelInfo(vision=True, function_calling=True, json_output=True, structured_output=False, family="unknown")
 # Each would set a mark in the page, leave it, or draw a link, if it became markup.
 HOSTILE = (

@@ -60,6 +60,7 @@ def test_the_names_are_autogens_and_our_own() -> None:
         utils.Teacher  # noqa: B018
 
 
+@pytest.mark.slow
 def test_without_autogen_all_works_but_what_is_autogens(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     done = subprocess.run(

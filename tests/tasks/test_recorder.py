@@ -328,6 +328,7 @@ async def worked(client: ChatCompletionClientRecorder) -> tuple[str, list[str]]:
     return events[-1].messages[-1].content, chunks  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 async def test_an_agent_that_streams_is_replayed_by_another_process(tmp_path: Path) -> None:
     path = tmp_path / "session.json"
     client = ChatCompletionClientRecorder(model(CALL, "There are forty-one"), "record", str(path))

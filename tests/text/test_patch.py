@@ -336,6 +336,7 @@ def test_a_diff_may_create_delete_and_rename_any_name(old: str, new: str, one: s
         assert patched(diff(old, new, one, two), {one: old}) == {one: None, two: new}
 
 
+@pytest.mark.slow
 @given(TEXTS, TEXTS, st.data())
 def test_a_context_or_removed_line_that_is_not_the_files_makes_the_patch_stale(
     old: str, new: str, data: st.DataObject

@@ -124,6 +124,7 @@ def test_an_empty_text_packs_to_nothing() -> None:
     assert len(hashes) == len(counts) == 0
 
 
+@pytest.mark.slow
 @given(st.text())
 def test_whatever_is_packed_is_unpacked(text: str) -> None:
     hashes, counts = decode(encode(text))

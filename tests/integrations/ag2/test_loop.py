@@ -7,6 +7,8 @@ import sys
 import threading
 from pathlib import Path
 
+import pytest
+
 import commonplace
 from commonplace import Settings
 from commonplace.integrations.ag2 import BookKnowledgeStore, RecallPolicy, memory_tools
@@ -43,6 +45,7 @@ async def many(path: Path, embedder: Watched, trespasses: Trespasses) -> None:
         assert len(book.transcripts()) == TURNS
 
 
+@pytest.mark.slow
 def test_turns_leave_the_loops_thread_alone(tmp_path: Path) -> None:
     embedder, trespasses = Watched(), Trespasses()
     asyncio.run(many(tmp_path / "team.db", embedder, trespasses))

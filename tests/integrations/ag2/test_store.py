@@ -163,6 +163,7 @@ asyncio.run(main(*sys.argv[1:]))
 """
 
 
+@pytest.mark.slow
 def test_two_processes_append_and_nothing_is_lost(tmp_path: Path) -> None:
     path = tmp_path / "shared.db"
 

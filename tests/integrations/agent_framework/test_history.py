@@ -202,6 +202,7 @@ asyncio.run(main(*sys.argv[1:]))
 """
 
 
+@pytest.mark.slow
 def test_two_processes_write_one_session_and_nothing_is_lost(tmp_path: Path) -> None:
     path = tmp_path / "team.db"
     commonplace.open(path).close()

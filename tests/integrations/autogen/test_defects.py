@@ -285,6 +285,7 @@ class Slow(HashEmbedder):
         return super().embed(texts)
 
 
+@pytest.mark.slow
 def test_13_an_embedding_stops_the_event_loop(tmp_path: Path) -> None:
     # ChromaDBVectorMemory, RedisMemory and Mem0Memory embed and store on the loop's own thread: 0.5 s of embedding
     # stop every other agent for as long.
@@ -340,6 +341,7 @@ def test_15_there_are_no_ids_scopes_limits_or_expiry_and_nothing_is_learned(book
         last, _ = await turns([ours], 1)
         assert 5 < str(last).count("leaves from pier") < 30
         await (await ours.book()).remember("A passing thought", ttl=0.01)
+        await asyncio.sleep(0.02)
         await agent(ours, model=client("ok")).run(task="I live in Lisbon")
         assert "I live in Lisbon" in {memory.text for memory in book.list(limit=500)}
         assert "A passing thought" not in str((await ours.query()).results)

@@ -17,6 +17,8 @@ from autogen_core.memory import Memory, MemoryContent, MemoryMimeType
 
 from tests.integrations.autogen.scripted import text
 
+pytestmark = pytest.mark.clients
+
 QUESTION = "When does the ferry leave?"
 
 

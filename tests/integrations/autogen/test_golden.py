@@ -55,6 +55,7 @@ def test_a_list_is_written_as_it_is_written_down_here() -> None:
     asyncio.run(main())
 
 
+@pytest.mark.clients
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("module", "name"),

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import commonplace
 
 RESEARCH = """
@@ -68,6 +70,7 @@ def tell(process: subprocess.Popen[str]) -> None:
     process.stdin.flush()
 
 
+@pytest.mark.slow
 def test_the_writers_team_recalls_what_the_researchers_found_a_moment_ago(tmp_path: Path) -> None:
     path = tmp_path / "team.db"
     commonplace.open(path).close()

@@ -149,6 +149,7 @@ def test_without_a_place_the_book_is_the_one_of_the_environment(
     assert config(CommonplaceMemory.from_mem0_config())["where"] == "commonplace.db"
 
 
+@pytest.mark.clients
 @pytest.mark.parametrize(
     ("module", "name", "make"),
     [

@@ -160,6 +160,7 @@ def test_a_magentic_team_tells_its_task_once(book: commonplace.Book) -> None:
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_a_picture_too_large_for_a_transcript_is_said_to_the_team_again(book: commonplace.Book) -> None:
     async def main() -> None:
         noise = Image.from_pil(Pillow.frombytes("RGB", (700, 700), os.urandom(700 * 700 * 3)))
@@ -275,6 +276,7 @@ def crash(path: Path, how: str, after: int) -> list[str]:
     return done.stdout.split()
 
 
+@pytest.mark.slow
 def test_a_killed_process_loses_nothing_that_was_seen(tmp_path: Path) -> None:
     path = tmp_path / "team.db"
     assert crash(path, "begin", 3) == ["user", "ana", "bo"]

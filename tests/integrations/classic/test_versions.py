@@ -17,6 +17,7 @@ BASE = "autogen-0.2.35"
 ENVIRONMENT = {"AUTOGEN_USE_DOCKER": "0", "PYTHONWARNINGS": "ignore", "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
 
 
+@pytest.mark.clients
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("client", "version", "hook"),

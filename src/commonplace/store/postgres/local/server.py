@@ -150,7 +150,7 @@ class LocalPostgres:
     def _account(self) -> Account:
         account = account_for(self.directory)
         ensure_reachable(account, self.directory, "the directory")
-        ensure_reachable(account, programs.home() / "postgres", "the program")
+        ensure_reachable(account, programs.home(account) / "postgres", "the program")
         return account
 
     def _ensure_not_served(self) -> None:
