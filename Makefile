@@ -12,8 +12,11 @@ INSTALL_SELF := $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 PACKAGE := pyproject.toml src/commonplace/__init__.py
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable chrome
 APT := DEBIAN_FRONTEND=noninteractive apt-get --quiet --quiet --yes
-PYTEST = $(VENV)/bin/python -m pytest -n auto --dist worksteal --hypothesis-profile ci
+PYTEST := $(VENV)/bin/python -m pytest -n auto --dist worksteal --hypothesis-profile
 CLIENTS := $(patsubst requirements/clients/%.txt,$(VENV)/clients/%,$(wildcard requirements/clients/*.txt))
+
+# Compiled once and not by each of the processes that tests start, also where the environment asks for no such files.
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -28,15 +31,15 @@ serve: $(SERVE)/.packages ## Serve a book over HTTP: BOOK=commonplace.db PORT=84
 quick: $(VENV)/.package ## A minute's worth: ruff, and the tests that need no PostgreSQL, browser or client packages
 	@$(VENV)/bin/ruff check --quiet .
 	@$(VENV)/bin/ruff format --quiet --check .
-	@$(PYTEST) -m 'not slow and not postgres and not browser and not clients'
+	@$(PYTEST) quick --quiet -m 'not slow and not postgres and not browser and not clients'
 
 test: lint browser pooler $(CLIENTS) ## Everything that must pass: lint, then all tests, the slow ones too
 	@printf 'Running the tests\n'
-	@$(PYTEST)
+	@$(PYTEST) ci
 
 coverage: browser pooler $(VENV)/.package $(CLIENTS) ## All tests, then the share of lines and branches that they run
 	@printf 'Running the tests with coverage (about twice the time of make test)\n'
-	@$(PYTEST) --cov --cov-report=term:skip-covered --cov-report=html
+	@$(PYTEST) ci --cov --cov-report=term:skip-covered --cov-report=html
 
 browser: ## Chromium, in which tests open pages: installed if it is missing and can be
 	@for name in $(BROWSERS); do command -v $$name >/dev/null && exit 0; done; \

@@ -41,6 +41,7 @@ def test_of_many_requests_at_once_exactly_137_pass(
     assert len(LocalBook(core, "default").kv(NAMESPACE).keys()) == (137 if kind == "put" else 0)
 
 
+@pytest.mark.slow
 def test_a_bucket_never_gives_more_than_it_held_and_got(core: Core, where: str, crew: Crew) -> None:
     key = keys.create(core.store, limits={"rate": 2, "burst": 30})
     answers = crew.together(do="many", where=where, tokens=[key.token], kind="recall", calls=100)

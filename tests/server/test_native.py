@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import json
 import socket
+import time
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -158,6 +160,13 @@ def test_feedback_reaches_all_that_a_recall_returned(http: httpx.Client) -> None
     _problem(http.post("/feedback", json={"target": "nobody", "signal": "used"}), 404, "not_found")
 
 
+def until(done: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not done():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
 def test_a_conversation_is_learned_now_or_later(http: httpx.Client) -> None:
     said = [{"role": "user", "name": "Sarah", "content": "I prefer TypeScript now, not Python."}, "Bob: I prefer tea."]
     now = http.post("/learn", json={"messages": said, "session": "standup", "wait": True})
@@ -167,8 +176,8 @@ def test_a_conversation_is_learned_now_or_later(http: httpx.Client) -> None:
     later = http.post("/learn", json={"text": "Ann: We decided to use Rust.", "every": 10, "idle": 3000})
     assert later.status_code == 202
     assert later.json()["jobs"] == [each["number"] for each in http.get("/jobs").json()["jobs"]]
-    assert http.post("/jobs/work", json={"hurry": True}).json() == {"done": 1}
-    assert http.get("/jobs").json() == {"jobs": []}
+    assert http.post("/jobs/work", json={"hurry": True}).json()["done"] in (0, 1)  # the server's thread may be quicker
+    until(lambda: http.get("/jobs").json() == {"jobs": []})
     assert http.post("/jobs/work").json() == {"done": 0}
     assert http.post("/jobs/retry", json={}).json() == {"retried": 0}
     _problem(http.post("/jobs/retry", json={"number": 99}), 404, "not_found")
