@@ -20,7 +20,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from commonplace.learn.extract import extract
+from commonplace.learn.extractor import Rules
 from commonplace.values.extraction import Finding, Utterance
 
 Wanted = dict[str, Any]
@@ -81,7 +81,7 @@ def score(snippets: Iterable[Wanted]) -> dict[str, Count]:
     """Count by theme what was met, missed and found in vain."""
     counts: dict[str, Count] = {}
     for snippet in snippets:
-        findings = [each for found in extract(utterances(snippet["messages"])) for each in found]
+        findings = [each for found in Rules().extract(utterances(snippet["messages"])) for each in found]
         _add(counts.setdefault(snippet["theme"], Count()), snippet, findings)
     return counts
 

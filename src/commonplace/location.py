@@ -202,10 +202,10 @@ def _reader(spec: ExtractorLike, space: str, settings: Settings) -> Callable[[St
     if spec is None or spec == "rules":
         return lambda store: _make_rules
     if isinstance(spec, str):
-        from commonplace.learn.chat import chat
-        from commonplace.learn.model import ModelExtractor
+        from commonplace.learn.chat import make_chat
+        from commonplace.learn.extractor import ModelExtractor
 
-        client = chat(spec)
+        client = make_chat(spec)
 
         def make(store: Store) -> Callable[[], Extractor]:
             model = ModelExtractor(client, ledger=LocalKeyValue(store, Place(store, space), LEDGER, settings))
@@ -218,7 +218,7 @@ def _reader(spec: ExtractorLike, space: str, settings: Settings) -> Callable[[St
 
 
 def _make_rules() -> Extractor:
-    from commonplace.learn.extract import Rules  # few books learn, and its patterns take a while to compile
+    from commonplace.learn.extractor import Rules  # few books learn, and its patterns take a while to compile
 
     return Rules()
 

@@ -14,10 +14,9 @@ import pytest
 
 import commonplace
 from commonplace.errors import InvalidInput
-from commonplace.learn import chat_autogen
-from commonplace.learn.chat import NoReply, Turn
-from commonplace.learn.chat_autogen import AutoGenChat
-from commonplace.learn.model import ModelExtractor
+from commonplace.learn import chat
+from commonplace.learn.chat import AutoGenChat, NoReply, Turn
+from commonplace.learn.extractor import ModelExtractor
 from commonplace.testing import HashEmbedder
 from learn.scripted import CHOICE, TALK, ByRule, answer, entry, liking, rules_of
 
@@ -119,7 +118,7 @@ def test_a_slow_client_is_cancelled() -> None:
 
 
 def test_a_client_that_holds_up_the_loop_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chat_autogen, "_GRACE", 0.05)
+    monkeypatch.setattr(chat, "_GRACE", 0.05)
     started = time.monotonic()
     with pytest.raises(NoReply, match="no answer"):
         AutoGenChat(Slow(1.0, blocks=True)).ask(HELLO, within=0.05)
@@ -156,7 +155,7 @@ def test_a_forked_process_has_a_loop_of_its_own() -> None:
 
 
 def test_without_its_package_a_client_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chat_autogen, "find_spec", lambda name: None)
+    monkeypatch.setattr(chat, "find_spec", lambda name: None)
     with pytest.raises(InvalidInput, match="pip install"):
         ModelExtractor(client())
 

@@ -14,10 +14,8 @@ from embed.service import Reply, Service, serving
 
 import commonplace
 from commonplace.errors import InvalidInput
-from commonplace.learn.budget import today
-from commonplace.learn.chat import NoReply, Turn
-from commonplace.learn.chat_openai import OpenAIChat
-from commonplace.learn.model import ModelExtractor
+from commonplace.learn.chat import NoReply, OpenAIChat, Turn
+from commonplace.learn.extractor import ModelExtractor, today
 from commonplace.testing import HashEmbedder
 from learn.scripted import CHOICE, ByRule, answer, entry, rules_of
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from commonplace.guard.echo import HEADER
-from commonplace.learn.extract import extract
+from commonplace.learn.extractor import Rules
 from commonplace.learn.persons import Who, named, retell
 from commonplace.learn.segment import sentences
 from commonplace.values import Kind
@@ -83,7 +83,7 @@ def said(text: str, *, speaker: str | None = "Sarah", role: str = "user", at: da
 
 def found(*texts: str) -> list[Finding]:
     """Findings of the last of one speaker's messages."""
-    return extract([said(text) for text in texts])[-1]
+    return Rules().extract([said(text) for text in texts])[-1]
 
 
 def only(*texts: str) -> Finding:
@@ -209,12 +209,14 @@ def test_a_correction_stands_alone(before: str, text: str, told: str) -> None:
 def test_a_correction_by_another_speaker_keeps_whose_it_was() -> None:
     earlier = said("I have three cats")
     later = said("Correction: four cats", speaker="Tom")
-    ((finding,),) = extract([earlier, later])[1:]
+    ((finding,),) = Rules().extract([earlier, later])[1:]
     assert (finding.act, finding.text, finding.owner) == ("correct", "Sarah has four cats", "Sarah")
 
 
 def test_what_is_corrected_in_the_same_conversation_is_not_kept_as_well() -> None:
-    earlier, later = extract([said("The beta opens on the 16th"), said("the 18th, legal moved it", speaker="Tom")])
+    earlier, later = Rules().extract(
+        [said("The beta opens on the 16th"), said("the 18th, legal moved it", speaker="Tom")]
+    )
     assert earlier == []
     assert [(finding.act, finding.text) for finding in later] == [("correct", "The beta opens on the 18th")]
 
@@ -236,7 +238,7 @@ def test_a_request_to_forget_may_follow_a_statement() -> None:
 
 def test_what_was_just_recalled_can_be_dropped() -> None:
     recalled = said("I have your address as Birkenweg 3.", speaker="bot", role="assistant")
-    findings = extract([recalled, said("we moved, get rid of Birkenweg please")])[1]
+    findings = Rules().extract([recalled, said("we moved, get rid of Birkenweg please")])[1]
     assert [(finding.act, finding.text) for finding in findings] == [("forget", "Birkenweg")]
 
 
@@ -253,7 +255,7 @@ def test_she_is_the_person_named_last() -> None:
 
 def test_a_word_answers_the_question_before_it() -> None:
     question = said("Which Node version should I target?", speaker="coder", role="assistant")
-    ((finding,),) = extract([question, said("20.")])[1:]
+    ((finding,),) = Rules().extract([question, said("20.")])[1:]
     assert finding.kind == "decision"
     assert "Node version" in finding.text
     assert "20" in finding.text
@@ -268,19 +270,19 @@ def test_an_assistant_is_believed_about_its_work_but_not_its_advice() -> None:
         speaker="coder",
         role="assistant",
     )
-    assert extract([advice]) == [[]]
-    ((finding,),) = extract([work])
+    assert Rules().extract([advice]) == [[]]
+    ((finding,),) = Rules().extract([work])
     assert (finding.kind, finding.owner) == ("decision", "coder")
     assert finding.rejected == ("SELECT FOR UPDATE",)
 
 
 @pytest.mark.parametrize("role", ["tool", "system"])
 def test_tools_and_systems_say_nothing_worth_keeping(role: str) -> None:
-    assert extract([said("We decided to use Kafka because of its throughput.", role=role)]) == [[]]
+    assert Rules().extract([said("We decided to use Kafka because of its throughput.", role=role)]) == [[]]
 
 
 def test_speakers_without_a_name_go_by_their_role() -> None:
-    ((finding,),) = extract([said("I prefer short answers", speaker=None)])
+    ((finding,),) = Rules().extract([said("I prefer short answers", speaker=None)])
     assert (finding.text, finding.owner) == ("The user prefers short answers", "the user")
     assert named("assistant", "assistant") == "the assistant"
 
@@ -356,7 +358,7 @@ def test_any_text_is_read_and_spans_are_valid() -> None:
             )
             for _ in range(3)
         ]
-        for message, findings in zip(messages, extract(messages), strict=True):
+        for message, findings in zip(messages, Rules().extract(messages), strict=True):
             for finding in findings:
                 assert 0 <= finding.start < finding.end <= len(message.text)
                 assert finding.text.strip()
@@ -365,7 +367,7 @@ def test_any_text_is_read_and_spans_are_valid() -> None:
 
 def test_the_same_conversation_gives_the_same_findings() -> None:
     messages = [said(text) for text, *_ in KEPT]
-    assert extract(messages) == extract(messages)
+    assert Rules().extract(messages) == Rules().extract(messages)
 
 
 def test_an_early_or_late_date_is_no_reason_to_fail() -> None:
@@ -379,7 +381,7 @@ def test_an_early_or_late_date_is_no_reason_to_fail() -> None:
             "We meet next Friday",
             "It's due tomorrow",
         ):
-            extract([said(text, at=at)])
+            Rules().extract([said(text, at=at)])
 
 
 @pytest.mark.slow
@@ -418,7 +420,7 @@ def test_sentences_made_to_confuse_are_read_in_time(piece: str) -> None:
 
 def assert_quick(text: str) -> None:
     began = time.process_time()
-    extract([said(text)])
+    Rules().extract([said(text)])
     assert time.process_time() - began < 5
 
 

@@ -16,9 +16,9 @@ import pytest
 
 import commonplace
 from commonplace.errors import InvalidInput
-from commonplace.learn import model
+from commonplace.learn import extractor as extractors
 from commonplace.learn.chat import NoReply
-from commonplace.learn.model import ModelExtractor
+from commonplace.learn.extractor import ModelExtractor
 from commonplace.testing import HashEmbedder
 from commonplace.values import times
 from commonplace.values.extraction import Finding
@@ -298,7 +298,7 @@ def test_a_refusal_is_about_one_question() -> None:
 
 def test_no_question_is_asked_once_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter([0.0, 1.0, 99.0, 99.0, 99.0])
-    monkeypatch.setattr(model.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(extractors.time, "monotonic", lambda: next(clock))
     script = Script(answer(), answer())
     found = extractor(script).extract([said(f"message {n}") for n in range(21)])
     assert len(script.asked) == 1
@@ -391,7 +391,7 @@ sys.path.insert(0, sys.argv[2])
 import commonplace
 from commonplace.testing import HashEmbedder
 from learn.scripted import CHOICE, ByRule, Script, answer, entry
-from commonplace.learn.model import ModelExtractor
+from commonplace.learn.extractor import ModelExtractor
 
 with commonplace.open(sys.argv[1], embedder=HashEmbedder()) as book:
     script = Script(*[answer(entry())] * 20, tokens=100)

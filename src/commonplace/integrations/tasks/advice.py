@@ -6,7 +6,7 @@ import re
 from datetime import datetime, timezone
 
 from commonplace.guard.echo import strip_recalled
-from commonplace.learn.extract import extract
+from commonplace.learn.extractor import Rules
 from commonplace.learn.segment import sentences
 from commonplace.values.extraction import Utterance
 
@@ -33,7 +33,7 @@ def advice(text: str) -> str | None:
     """What is worth keeping of a text, in sentences that stand alone; None if nothing is."""
     own, _ = strip_recalled(text[:_LONGEST])
     said = Utterance(text=own, speaker=None, role="user", said_at=datetime.now(timezone.utc))
-    findings = [each for each in extract([said])[0] if each.act != "forget"]
+    findings = [each for each in Rules().extract([said])[0] if each.act != "forget"]
     parts = {each.start: each.text for each in findings}
     for span in sentences(own):
         if not any(span.start <= each.start < span.end for each in findings) and _helps(span.text):

@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 from commonplace.errors import CommonplaceError, InvalidInput
 from commonplace.integrations.tasks.logs import Pages
 from commonplace.integrations.words import readable
-from commonplace.learn.chat import Chat, NoReply, Turn, chat
-from commonplace.learn.model_answer import Unreadable, json_in
+from commonplace.learn.chat import Chat, NoReply, Turn, make_chat
+from commonplace.learn.model import Unreadable, find_json
 
 _WITHIN = 120.0
 """Seconds that a model may take for one answer."""
@@ -41,7 +41,7 @@ class Model:
         self._logger = logger
         self._asleep_until = 0.0
         awaited = inspect.iscoroutinefunction(getattr(client, "create", None))
-        self._chat: Chat | None = None if client is None or awaited else chat(client)
+        self._chat: Chat | None = None if client is None or awaited else make_chat(client)
 
     @property
     def there(self) -> bool:
@@ -111,7 +111,7 @@ def _for_autogen(client: Any, turns: list[Turn]) -> tuple[list[Any], dict[str, A
 
 
 def _object(answer: str) -> dict[str, Any]:
-    found = json_in(answer)
+    found = find_json(answer)
     if not isinstance(found, dict):
         raise Unreadable("it is not a JSON object")
     return found

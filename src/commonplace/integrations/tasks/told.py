@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from commonplace.integrations.words import readable
-from commonplace.learn.model_answer import Unreadable
+from commonplace.learn.model import Unreadable
 
 Told = Mapping[str, Any]
 
