@@ -14,10 +14,7 @@ from commonplace.book import Book
 from commonplace.canvas import Canvas, LocalCanvas
 from commonplace.kv import KeyValue, LocalKeyValue
 from commonplace.local import LocalBook
-from commonplace.remote.book import RemoteBook
-from commonplace.remote.canvas import RemoteCanvas
-from commonplace.remote.kv import RemoteKeyValue
-from commonplace.remote.transcript import RemoteTranscript
+from commonplace.remote.book import RemoteBook, RemoteCanvas, RemoteKeyValue, RemoteTranscript
 from commonplace.transcript import LocalTranscript, Transcript
 
 FAMILIES: list[tuple[type, list[type], type]] = [

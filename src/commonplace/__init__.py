@@ -10,8 +10,6 @@ print(book.recall("which web framework did we pick?").text)
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-__version__ = "0.1.0"
-
 if TYPE_CHECKING:
     from commonplace.aio import AsyncBook
     from commonplace.book import Book
@@ -55,7 +53,7 @@ if TYPE_CHECKING:
         Unauthorized,
     )
     from commonplace.location import open, open_async
-    from commonplace.settings import Settings
+    from commonplace.settings import Settings, __version__
     from commonplace.text.dates import Dated, dates_in
     from commonplace.transfer.reindex import reindex
     from commonplace.values import (
@@ -151,7 +149,7 @@ _HOMES = {
     "commonplace.book": ("Book",),
     "commonplace.location": ("open", "open_async"),
     "commonplace.transfer.reindex": ("reindex",),
-    "commonplace.settings": ("Settings",),
+    "commonplace.settings": ("Settings", "__version__"),
     "commonplace.values": (
         "Check",
         "Draft",

@@ -10,12 +10,12 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial, wraps
+from functools import partial
 from itertools import islice
 from types import TracebackType
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
-from commonplace.book import Book
+from commonplace.book import Book, copy_declaration
 from commonplace.canvas import Canvas
 from commonplace.errors import StoreClosed
 from commonplace.kv import KeyValue
@@ -62,13 +62,7 @@ def _awaited(verb: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any
         done: T = await self.threads.run(getattr(self.sync, name), *args, **kwargs)
         return done
 
-    return _described(run, verb)
-
-
-def _described(made: Callable[P, T], verb: Callable[..., object]) -> Callable[P, T]:
-    wraps(verb)(made)
-    vars(made).pop("__isabstractmethod__", None)
-    return made
+    return copy_declaration(verb, run)
 
 
 class AsyncKeyValue(Awaited[KeyValue]):
@@ -119,7 +113,7 @@ def _recall(
     async def run(self: AsyncBook, /, *args: P.args, **kwargs: P.kwargs) -> Recall:
         return await self.threads.run(count, self.sync, *args, **kwargs)
 
-    return _described(run, verb)
+    return copy_declaration(verb, run)
 
 
 class AsyncBook(Awaited[Book]):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import wraps
 from os import PathLike
 from types import EllipsisType, TracebackType
 from typing import Literal, TypeVar, overload
@@ -49,6 +50,14 @@ Jobs = list[Job]
 Links = list[Link]
 Vector = Sequence[float] | Floats
 Self = TypeVar("Self", bound="Book")
+Made = TypeVar("Made", bound=Callable[..., object])
+
+
+def copy_declaration(declared: Callable[..., object], made: Made) -> Made:
+    """Give a function that implements a declared verb the name, signature and docstring of the declaration."""
+    wraps(declared)(made)
+    vars(made).pop("__isabstractmethod__", None)
+    return made
 
 
 class Book(ABC):

@@ -7,7 +7,7 @@ from datetime import datetime
 from os import PathLike
 from pathlib import Path
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from commonplace.book import Book, Jobs, Links, Names, Revisions, Vector
 from commonplace.canvas import LocalCanvas
@@ -43,10 +43,6 @@ from commonplace.values import (
     checks,
     times,
 )
-from commonplace.values.ids import new_id
-
-if TYPE_CHECKING:
-    pass
 
 
 class LocalBook(Book):
@@ -129,7 +125,7 @@ class LocalBook(Book):
         if not lines:
             raise InvalidInput("the conversation is empty: there is nothing to learn from")
         said = ingest.Conversation(
-            session=new_id() if session is None else checks.name(session, "session"),
+            session=times.new_id() if session is None else checks.name(session, "session"),
             lines=lines,
             scope=given,
             tags=checks.tags(tags),

@@ -172,7 +172,7 @@ def shown(where: str | PathLike[str]) -> str:
     """A book's place as messages may show it: without a password."""
     place = fspath(where)
     if is_remote(place):
-        return remote_address.shown(remote_address.parse_all(place, warn=False))
+        return ",".join(each.label for each in remote_address.parse_all(place, warn=False))
     return address.parse(place).shown if _is_url(place) else place
 
 

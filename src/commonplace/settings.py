@@ -8,6 +8,8 @@ from typing import Literal, get_args
 
 from commonplace.errors import InvalidInput
 
+__version__ = "0.1.0"
+
 Durability = Literal["full", "normal"]
 Redact = Literal["secrets", "personal", "nothing"]
 _MOST_CONNECTIONS = 10_000

@@ -14,8 +14,8 @@ import pytest
 
 import commonplace
 from commonplace import errors
-from commonplace.remote import address, answers
-from commonplace.remote.transport import part, query
+from commonplace.remote import address, transport
+from commonplace.remote.transport import path_part, query_string
 from commonplace.settings import Settings
 
 
@@ -118,10 +118,10 @@ def test_without_its_package_it_says_what_to_install(monkeypatch: pytest.MonkeyP
 
 
 def test_a_name_is_one_part_of_a_path_whatever_it_holds() -> None:
-    assert part("a/b c?#%ü") == "a%2Fb%20c%3F%23%25%C3%BC"
-    assert (part("."), part(".."), part("a.b"), part("...")) == ("%2E", "%2E%2E", "a.b", "...")
-    assert query(a=None, b=True, c="x y", d=3) == "?b=true&c=x+y&d=3"
-    assert query(a=None) == ""
+    assert path_part("a/b c?#%ü") == "a%2Fb%20c%3F%23%25%C3%BC"
+    assert [path_part(name) for name in (".", "..", "a.b", "...")] == ["%2E", "%2E%2E", "a.b", "..."]
+    assert query_string({"a": None, "b": True, "c": "x y", "d": 3}) == "?b=true&c=x+y&d=3"
+    assert query_string({"a": None}) == ""
 
 
 def tree(kind: type[errors.CommonplaceError]) -> Iterator[type[errors.CommonplaceError]]:
@@ -148,12 +148,12 @@ def test_every_error_comes_back_as_what_it_was(kind: type[errors.CommonplaceErro
     error = made(kind)
     sent = problem(error)
     headers = {"Content-Type": sent.headers["content-type"]}
-    answer = answers.Answer(status=sent.status_code, headers=headers, body=bytes(sent.body))
-    back = answers.failure(answer, "http://localhost")
+    answer = transport.Answer(status=sent.status_code, headers=headers, body=bytes(sent.body))
+    back = transport.failure(answer, "http://localhost")
     assert type(back) is kind
     assert str(back) == "it was told so"
     assert vars(back) == vars(error)
 
 
 def test_every_code_is_one_errors_own() -> None:
-    assert len({kind.code for kind in EVERY}) == len(EVERY) == len(answers.CLASSES)
+    assert len({kind.code for kind in EVERY}) == len(EVERY) == len(transport.ERRORS)

@@ -20,7 +20,7 @@ from commonplace.store.tables import memories
 from commonplace.store.tables.memories import Record
 from commonplace.values import BINARY, JSON, TEXT, Content, Draft, Json, Memory, checks, times
 from commonplace.values.arrays import Floats
-from commonplace.values.ids import new_id
+from commonplace.values.times import new_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

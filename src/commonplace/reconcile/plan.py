@@ -34,7 +34,7 @@ from commonplace.values import KINDS, ORIGINS, Draft, Json, Kind, Link, Memory, 
 from commonplace.values import Relation as Named
 from commonplace.values.arrays import Floats
 from commonplace.values.extraction import TEAM, Act
-from commonplace.values.ids import new_id
+from commonplace.values.times import new_id
 
 _RIVALS = 16
 """Known memories that a new one is compared with."""

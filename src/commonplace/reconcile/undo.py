@@ -16,7 +16,7 @@ from commonplace.store.base import Tx
 from commonplace.store.tables import links, memories
 from commonplace.store.tables.memories import Record
 from commonplace.values import TEXT, Link, Scope, times
-from commonplace.values.ids import new_id
+from commonplace.values.times import new_id
 
 UNDONE = "reconciliation undone"
 _RECONCILED = ("supersedes", "repeats", "adds to", "disputes", "withdraws")

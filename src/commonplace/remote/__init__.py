@@ -1,1 +1,1 @@
-"""A book behind a server: the verbs of Book, each as one request. Opened by `commonplace.open("http://…")`."""
+"""A book behind a server: each verb of Book is one request. Opened by `commonplace.open("http://…")`."""

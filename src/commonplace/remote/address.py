@@ -1,4 +1,4 @@
-"""Where a server is and with what key: an http:// or https:// URL, read once and shown without its secrets."""
+"""Addresses of servers: http:// and https:// URLs with their keys, shown without secrets."""
 
 from __future__ import annotations
 
@@ -6,27 +6,25 @@ import base64
 import os
 import re
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from commonplace.errors import InvalidInput
 
-SCHEMES = ("http", "https")
 KEY = "COMMONPLACE_API_KEY"
-"""The environment variable with the key, where the caller gives none."""
+"""The environment variable with the key, unless the caller gives one."""
 _PORTS = {"http": 80, "https": 443}
-_NEXT = re.compile(r",(?=https?://)")
-"""Between two addresses; any other comma belongs to the one that it stands in."""
+_BETWEEN = re.compile(r",(?=https?://)")
+"""Separates two addresses; any other comma belongs to an address."""
 
 
 class UnencryptedKey(UserWarning):
-    """A key that is sent over plain HTTP to another machine: whoever is on the way can read it."""
+    """A key is sent over plain HTTP to another machine: anyone on the way can read it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """A server, and what to tell it about who asks."""
+    """A server and the credentials for it."""
 
     scheme: str
     host: str
@@ -36,8 +34,8 @@ class Address:
     authorization: str | None = field(default=None, repr=False)
 
     @property
-    def shown(self) -> str:
-        """The address as messages may show it."""
+    def label(self) -> str:
+        """The address for messages, without secrets."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         port = "" if self.port == _PORTS[self.scheme] else f":{self.port}"
         return f"{self.scheme}://{host}{port}{self.prefix}"
@@ -45,21 +43,17 @@ class Address:
 
 def is_remote(place: str) -> bool:
     """Whether a place is a server's address and not a store's."""
-    return place.partition("://")[0] in SCHEMES and "://" in place
+    scheme, separator, _ = place.partition("://")
+    return bool(separator) and scheme in _PORTS
 
 
 def parse_all(urls: str, api_key: str | None = None, *, warn: bool = True) -> tuple[Address, ...]:
-    """The addresses of one server or of several, as http://a:8420,http://b:8420."""
-    return tuple(parse(url, api_key, warn=warn) for url in _NEXT.split(urls))
-
-
-def shown(addresses: Sequence[Address]) -> str:
-    """Addresses as messages may show them."""
-    return ",".join(address.shown for address in addresses)
+    """Return the addresses of one server or of several, written http://a:8420,http://b:8420."""
+    return tuple(parse(url, api_key, warn=warn) for url in _BETWEEN.split(urls))
 
 
 def parse(url: str, api_key: str | None = None, *, warn: bool = True) -> Address:
-    """The address in a URL; a key comes from the caller, from the URL as user:password, or from the environment."""
+    """Return the address in a URL; the key is the caller's, or user:password in the URL, or the environment's."""
     parts = _split(url)
     if parts.query or parts.fragment:
         raise InvalidInput("the address of a server has no ? and no #: give http://host:8420, perhaps with a path")
@@ -72,7 +66,7 @@ def parse(url: str, api_key: str | None = None, *, warn: bool = True) -> Address
     )
     if warn and address.authorization is not None and address.scheme == "http" and not _is_loopback(address.host):
         warnings.warn(
-            f"the key goes to {address.shown} unencrypted: use https:// unless the network is your own",
+            f"the key goes to {address.label} unencrypted: use https:// unless the network is your own",
             UnencryptedKey,
             stacklevel=6,
         )
@@ -82,8 +76,9 @@ def parse(url: str, api_key: str | None = None, *, warn: bool = True) -> Address
 def _split(url: str) -> SplitResult:
     try:
         parts = urlsplit(url)
-        usable = parts.scheme in SCHEMES and parts.netloc.isascii() and _is_host(parts.hostname) and parts.port != 0
-    except ValueError:  # a port that is no number, a bracket that is not closed; the text may hold a password
+        host = parts.hostname or ""
+        usable = parts.scheme in _PORTS and parts.netloc.isascii() and host and "," not in host and parts.port != 0
+    except ValueError:  # a port that is not a number, an open bracket; the message could quote a password
         usable = False
     if not usable or any(character.isspace() or not character.isprintable() for character in url):
         raise InvalidInput(
@@ -91,10 +86,6 @@ def _split(url: str) -> SplitResult:
             " several servers of one book are http://a:8420,http://b:8420"
         )
     return parts
-
-
-def _is_host(name: str | None) -> bool:
-    return name is not None and name != "" and "," not in name
 
 
 def _authorization(parts: SplitResult, api_key: str | None) -> str | None:
@@ -111,7 +102,7 @@ def _authorization(parts: SplitResult, api_key: str | None) -> str | None:
     if key is None:
         return None
     if not isinstance(key, str) or not key or not key.isascii() or not key.isprintable() or " " in key:
-        raise InvalidInput(f"api_key (or {KEY}) is no key: one is a word of letters, digits and signs, such as cp_…")
+        raise InvalidInput(f"api_key (or {KEY}) is not a key: one is a word of letters, digits and signs, such as cp_…")
     return f"Bearer {key}"
 
 

@@ -1,58 +1,193 @@
-"""RemoteBook: every verb of Book as one request to a server, with the same values and the same errors."""
+"""RemoteBook and its companions: every verb as one request to a server, with the same values and the same errors.
+
+Verbs are rows of a table. Each is bound by the signature that Book declares, its arguments are placed by the path's
+template and sent as a body or a query, and the answer is read as the type that the verb returns.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import is_dataclass
+from functools import partial
 from os import PathLike
 from pathlib import Path
-from types import EllipsisType
-from typing import Any, Literal, TypeVar, overload
+from string import Formatter
+from types import SimpleNamespace
+from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
+from urllib.parse import quote
 
 from commonplace import wire
-from commonplace.book import Book, Jobs, Links, Memories, Names, Revisions, Vector
-from commonplace.errors import InvalidInput
+from commonplace.book import Book, copy_declaration
+from commonplace.canvas import Canvas, checked_path
+from commonplace.errors import InvalidInput, NotFound
+from commonplace.kv import KeyValue
 from commonplace.memories import write
-from commonplace.remote import bodies, streams
-from commonplace.remote.canvas import RemoteCanvas
-from commonplace.remote.kv import RemoteKeyValue
-from commonplace.remote.transcript import RemoteTranscript
-from commonplace.remote.transport import Request, Transport, encoded, expected, part, query
-from commonplace.values import (
-    NOBODY,
-    Check,
-    Content,
-    Draft,
-    Forgotten,
-    Job,
-    Json,
-    Kind,
-    Learned,
-    Link,
-    Memory,
-    Order,
-    Origin,
-    Page,
-    Recall,
-    Revision,
-    Scope,
-    Signal,
-    Stats,
-    Within,
-    checks,
-)
+from commonplace.remote import arguments, streams
+from commonplace.remote.arguments import Convert, Fields, count, flag
+from commonplace.remote.transport import Request, Transport, encode, path_part, query_string
+from commonplace.transcript import Transcript
+from commonplace.values import NOBODY, Draft, Entry, Json, Learned, Memory, Message, checks
 
-_Told = Mapping[str, Any]
-T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _declared_as(declared: F) -> Callable[[Callable[[Any, dict[str, Any]], Any]], F]:
+    """Give a function that takes all arguments by name the signature of a declared verb."""
+    signature = inspect.signature(declared)
+
+    def decorate(function: Callable[[Any, dict[str, Any]], Any]) -> F:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            bound = signature.bind(*args, **kwargs)
+            bound.apply_defaults()
+            return function(bound.arguments.pop("self"), bound.arguments)
+
+        return cast(F, copy_declaration(declared, call))
+
+    return decorate
+
+
+def _verb(
+    declared: F,
+    method: str,
+    path: str = "",
+    key: str = "",
+    *,
+    own: Mapping[str, Convert] | None = None,
+    writes: bool | None = None,
+    patient: bool = False,
+) -> F:
+    """Return a verb with the declared signature that makes one request.
+
+    `{names}` in the path are arguments. `key` is the field of the answer that is returned, unless the whole answer is.
+    `own` are converters for arguments that this verb sends in another way than most.
+    """
+    read, converters = _reader(declared, key), own or {}
+    defaults = {each.name: each.default for each in inspect.signature(declared).parameters.values()}
+    placed = [name for _, name, _, _ in Formatter().parse(path) if name]
+
+    @_declared_as(declared)
+    def call(self: Any, given: dict[str, Any]) -> Any:
+        headers = {} if "if_version" in converters else _version_headers(given.pop("if_version", None))
+        place = self._path + path.format(**{name: _PLACES[name](given.pop(name)) for name in placed})
+        fields = arguments.encode(given, defaults, converters)
+        if method in ("GET", "DELETE"):
+            place, body = place + query_string(fields), None
+        else:
+            body = encode(fields)
+        changes = method != "GET" if writes is None else writes
+        request = Request(method=method, path=place, body=body, headers=headers, writes=changes, patient=patient)
+        return self._transport.call(request, read)
+
+    return call
+
+
+def _reader(declared: Callable[..., Any], key: str) -> Callable[[Any], Any]:
+    """Return what makes the value that a verb returns from the JSON of an answer."""
+    # Without the parameters, whose recursive types cannot be evaluated.
+    returned = SimpleNamespace(__annotations__={"return": declared.__annotations__["return"]})
+    kind = get_type_hints(returned, declared.__globals__)["return"]
+    if isinstance(kind, type) and is_dataclass(kind):
+        return partial(wire.read, kind)
+    item = next(iter(get_args(kind)), None)
+    if get_origin(kind) is list and isinstance(item, type) and is_dataclass(item):
+        return lambda answer: [wire.read(item, each) for each in answer[key]]
+    make = get_origin(kind) or kind
+    return lambda answer: make(answer[key])
+
+
+def _version_headers(if_version: int | None) -> dict[str, str]:
+    """Return the header for compare-and-set; version 0 means that there is nothing yet."""
+    version = checks.version(if_version)
+    if version is None:
+        return {}
+    return {"If-Match": f'"{version}"'} if version else {"If-None-Match": "*"}
+
+
+_PLACES: dict[str, Convert] = {
+    "id": lambda value: path_part(checks.name(value, "id")),
+    "key": lambda value: path_part(checks.name(value, "key")),
+    # A checked path has no part that a proxy would remove; its slashes may stay slashes.
+    "path": lambda value: quote(checked_path(value), safe="/"),
+}
+
+
+class _Resource:
+    """Something below a space's path."""
+
+    def __init__(self, transport: Transport, path: str) -> None:
+        self._transport = transport
+        self._path = path
+
+
+class RemoteKeyValue(_Resource, KeyValue):
+    """One namespace of a space's key-value entries, over HTTP. Made by `RemoteBook.kv`."""
+
+    def entry(self, key: str) -> Entry | None:
+        path = f"{self._path}/{_PLACES['key'](key)}"
+        try:
+            return self._transport.call(Request(method="GET", path=path), lambda answer: wire.read(Entry, answer))
+        except NotFound:
+            return None
+
+    set = _verb(KeyValue.set, "PUT", "/{key}")
+    delete = _verb(KeyValue.delete, "DELETE", "/{key}", "deleted")
+    keys = _verb(KeyValue.keys, "GET", "", "keys")
+    append = _verb(KeyValue.append, "POST", "/{key}")
+
+
+def _versions(if_version: int | Mapping[str, int]) -> int | dict[str, int | None] | None:
+    if isinstance(if_version, Mapping):
+        return {checked_path(path): checks.version(number) for path, number in if_version.items()}
+    return checks.version(if_version)
+
+
+class RemoteCanvas(_Resource, Canvas):
+    """One canvas of a space, over HTTP. Made by `RemoteBook.canvas`."""
+
+    write = _verb(Canvas.write, "PUT", "/files/{path}", own={"content": partial(arguments.text, what="content")})
+    delete = _verb(Canvas.delete, "DELETE", "/files/{path}")
+    forget = _verb(Canvas.forget, "POST", "/forget", "revisions")
+    file = _verb(Canvas.file, "GET", "/files/{path}")
+    files = _verb(Canvas.files, "GET", "", "files")
+    revisions = _verb(Canvas.revisions, "GET", "/revisions/{path}", "revisions")
+    diff = _verb(Canvas.diff, "GET", "/diff/{path}", "diff")
+    apply = _verb(
+        Canvas.apply, "POST", "/patch", "files",
+        own={"text": lambda value: Fields(patch=arguments.text(value, "patch")), "if_version": _versions},
+    )  # fmt: skip
+
+
+class RemoteTranscript(_Resource, Transcript):
+    """The messages of one session of a space, over HTTP. Made by `RemoteBook.transcript`."""
+
+    def extend(self, lines: Iterable[Mapping[str, object]]) -> list[Message]:
+        if not isinstance(lines, Iterable):
+            raise InvalidInput(f"messages are a list of mappings, not {type(lines).__name__}")
+        body = encode({"messages": [arguments.message(line) for line in lines]})
+        request = Request(method="POST", path=self._path, body=body, writes=True)
+        return self._transport.call(request, _reader(Transcript.extend, "messages"))
+
+    @_declared_as(Transcript.append)
+    def append(self, given: dict[str, Any]) -> Message:
+        return self.extend([given])[0]
+
+    read = _verb(Transcript.read, "GET", "", "messages", own={"limit": count("limit")})
+    resume = _verb(Transcript.resume, "GET", "", "messages", own={"limit": count("limit")})
+    tail = _verb(Transcript.tail, "GET", "", "messages")
+    forget = _verb(Transcript.forget, "DELETE", "", "messages")
+
+
+_SELECTED: dict[str, Convert] = {"id": arguments.ids, "scope": arguments.exact_scope}
 
 
 class RemoteBook(Book):
     """One space of a store that a server keeps. Made by `open`; safe between threads."""
 
     def __init__(self, transport: Transport, space: str) -> None:
-        super().__init__(space, transport.shown)
+        super().__init__(space, transport.label)
         self._transport = transport
-        self._path = f"/spaces/{part(self._space)}"
+        self._path = f"/spaces/{path_part(self._space)}"
 
     @property
     def closed(self) -> bool:
@@ -61,383 +196,90 @@ class RemoteBook(Book):
     def in_space(self, space: str) -> RemoteBook:
         return RemoteBook(self._transport, space)
 
-    @overload
-    def remember(  # type: ignore[overload-overlap]  # a text is a sequence of texts, too
-        self,
-        content: str | bytes | dict[str, Json] | Draft,
-        *,
-        kind: Kind = "note",
-        tags: Sequence[str] = (),
-        metadata: Mapping[str, Json] | None = None,
-        importance: float = 0.5,
-        scope: Scope | None = None,
-        source: str | None = None,
-        origin: Origin = "user",
-        said_at: datetime | None = None,
-        ttl: float | None = None,
-        text: str | None = None,
-        mime: str | None = None,
-        id: str | None = None,
-        vector: Vector | None = None,
-        supersedes: Sequence[str] = (),
-        reason: str | None = None,
-        reconcile: bool = False,
-    ) -> Memory: ...
-
-    @overload
-    def remember(
-        self,
-        content: Sequence[str | bytes | dict[str, Json] | Draft],
-        *,
-        kind: Kind = "note",
-        tags: Sequence[str] = (),
-        metadata: Mapping[str, Json] | None = None,
-        importance: float = 0.5,
-        scope: Scope | None = None,
-        source: str | None = None,
-        origin: Origin = "user",
-        said_at: datetime | None = None,
-        ttl: float | None = None,
-        text: str | None = None,
-        mime: str | None = None,
-        id: str | None = None,
-        vector: Vector | None = None,
-        supersedes: Sequence[str] = (),
-        reason: str | None = None,
-        reconcile: bool = False,
-    ) -> Memories: ...
-
-    def remember(
-        self,
-        content: str | bytes | dict[str, Json] | Draft | Sequence[str | bytes | dict[str, Json] | Draft],
-        *,
-        kind: Kind = "note",
-        tags: Sequence[str] = (),
-        metadata: Mapping[str, Json] | None = None,
-        importance: float = 0.5,
-        scope: Scope | None = None,
-        source: str | None = None,
-        origin: Origin = "user",
-        said_at: datetime | None = None,
-        ttl: float | None = None,
-        text: str | None = None,
-        mime: str | None = None,
-        id: str | None = None,
-        vector: Vector | None = None,
-        supersedes: Sequence[str] = (),
-        reason: str | None = None,
-        reconcile: bool = False,
-    ) -> Memory | Memories:
-        options = Draft(
-            content="", kind=kind, tags=tags, metadata=metadata or {}, importance=importance,
-            scope=scope or NOBODY, source=source, origin=origin, said_at=said_at, ttl=ttl, text=text, mime=mime, id=id,
-            vector=vector, supersedes=supersedes, reason=reason,
-        )  # fmt: skip
-        wanted = [bodies.draft(each) for each in write.expand(content, options)]
+    @_declared_as(Book.remember)
+    def remember(self, given: dict[str, Any]) -> Memory | list[Memory]:
+        content, reconcile = given.pop("content"), given.pop("reconcile")
+        given.update(metadata=given["metadata"] or {}, scope=given["scope"] or NOBODY)
+        drafts = [arguments.draft(each) for each in write.expand(content, Draft(content="", **given))]
         how = {"reconcile": True} if reconcile else {}
-        if isinstance(content, (list, tuple)):
-            return self._change("/memories/batch", {"memories": wanted, **how}, _memories, patient=True)
-        return self._change("/memories", {**wanted[0], **how}, _memory)
+        if not isinstance(content, (list, tuple)):
+            request = self._write("/memories", {**drafts[0], **how})
+            return self._transport.call(request, lambda answer: wire.read(Memory, answer))
+        request = self._write("/memories/batch", {"memories": drafts, **how}, patient=True)
+        return self._transport.call(request, lambda answer: [wire.read(Memory, each) for each in answer["memories"]])
 
-    def learn(
-        self,
-        conversation: str | Iterable[Mapping[str, object] | str],
-        *,
-        session: str | None = None,
-        scope: Scope | None = None,
-        tags: Sequence[str] = (),
-        origin: Origin | None = None,
-        every: int = 1,
-        idle: float = 60.0,
-        wait: bool = False,
-        progress: Callable[[int, int], None] | None = None,
-    ) -> Learned:
-        body = {
-            **bodies.conversation(conversation),
-            "scope": bodies.scope(scope or NOBODY),
-            "tags": bodies.names(tags, "tags"),
-            "every": checks.count(every, "every", least=1),
-            "idle": checks.amount(idle, "idle"),
-            "wait": bool(wait),
-            **bodies.given(session=checks.optional_name(session, "session"), origin=origin),
-        }
-        learned = self._change("/learn", body, lambda told: wire.read(Learned, told), patient=True)
-        if wait and progress is not None:
+    @_declared_as(Book.learn)
+    def learn(self, given: dict[str, Any]) -> Learned:
+        progress = given.pop("progress")
+        fields = arguments.encode(given, {"session": None, "scope": None, "origin": None}, {})
+        request = self._write("/learn", fields, patient=True)
+        learned = self._transport.call(request, lambda answer: wire.read(Learned, answer))
+        if given["wait"] and progress is not None:
             progress(len(learned.messages), len(learned.messages))
         return learned
 
-    def jobs(self) -> Jobs:
-        return self._get("/jobs", lambda told: [wire.read(Job, each) for each in told["jobs"]])
-
-    def work(self, *, hurry: bool = False) -> int:
-        return self._change("/jobs/work", {"hurry": bool(hurry)}, lambda told: int(told["done"]), patient=True)
-
-    def retry(self, number: int | None = None) -> int:
-        wanted = None if number is None else checks.count(number, "number", least=1)
-        return self._change("/jobs/retry", bodies.given(number=wanted), lambda told: int(told["retried"]))
-
-    def links(self, id: str) -> Links:
-        return self._get(f"{_at(id)}/links", _links)
-
-    def undo(self, id: str, other: str) -> Links:
-        return self._change(f"{_at(id)}/undo", {"other": checks.name(other, "other")}, _links)
-
-    def recall(
-        self,
-        query: str,
-        *,
-        k: int = 10,
-        max_tokens: int | None = 2000,
-        within: Within | Scope | None = None,
-        filter: Mapping[str, object] | None = None,
-        kinds: Sequence[str] | None = None,
-        tags: Sequence[str] | None = None,
-        threshold: float | None = None,
-        order: Order = "relevance",
-        as_of: datetime | None = None,
-        superseded: bool = False,
-        vector: Vector | None = None,
-    ) -> Recall:
-        body = {
-            "query": bodies.text(query, "query") or "",
-            "k": checks.count(k, "k", least=1),
-            "max_tokens": None if max_tokens is None else checks.count(max_tokens, "max_tokens"),
-            "order": order,
-            "superseded": bool(superseded),
-            **bodies.selection(filter=filter, kinds=kinds, tags=tags),
-            **bodies.given(
-                within=bodies.within(within),
-                threshold=None if threshold is None else checks.share(threshold, "threshold"),
-                as_of=None if as_of is None else bodies.moment(as_of),
-                vector=None if vector is None else bodies.vector(vector),
-            ),
-        }
-        return self._post("/recall", body, lambda told: wire.read(Recall, told))
-
-    def get(self, id: str, *, version: int | None = None) -> Memory:
-        number = None if version is None else checks.count(version, "version", least=1)
-        return self._get(_at(id) + query(version=number), _memory)
-
-    def list(
-        self,
-        *,
-        filter: Mapping[str, object] | None = None,
-        within: Within | Scope | None = None,
-        kinds: Sequence[str] | None = None,
-        tags: Sequence[str] | None = None,
-        superseded: bool = False,
-        order: Literal["newest", "oldest"] = "newest",
-        limit: int = 100,
-        cursor: str | None = None,
-    ) -> Page:
-        body = {
-            "superseded": bool(superseded),
-            "order": order,
-            "limit": checks.count(limit, "limit", least=1),
-            **bodies.selection(filter=filter, kinds=kinds, tags=tags),
-            **bodies.given(within=bodies.within(within), cursor=cursor),
-        }
-        return self._post("/memories/list", body, lambda told: wire.read(Page, told))
-
-    def revise(
-        self,
-        id: str,
-        content: Content | EllipsisType = ...,
-        *,
-        kind: Kind | EllipsisType = ...,
-        tags: Sequence[str] | EllipsisType = ...,
-        metadata: Mapping[str, Json] | EllipsisType = ...,
-        importance: float | EllipsisType = ...,
-        source: str | None | EllipsisType = ...,
-        said_at: datetime | EllipsisType = ...,
-        ttl: float | None | EllipsisType = ...,
-        text: str | EllipsisType = ...,
-        mime: str | EllipsisType = ...,
-        vector: Vector | EllipsisType = ...,
-        reason: str | None = None,
-        if_version: int | None = None,
-    ) -> Memory:
-        change = bodies.change(
-            content=content, kind=kind, tags=tags, metadata=metadata, importance=importance, source=source,
-            said_at=said_at, ttl=ttl, text=text, mime=mime, vector=vector,
-        )  # fmt: skip
-        body = {**change, **bodies.given(reason=bodies.text(reason, "reason"))}
-        return self._change(_at(id), body, _memory, method="PATCH", headers=expected(if_version))
-
-    def forget(
-        self,
-        id: str | Sequence[str] | None = None,
-        *,
-        scope: Scope | None = None,
-        filter: Mapping[str, object] | None = None,
-        kinds: Sequence[str] | None = None,
-        tags: Sequence[str] | None = None,
-        everything: bool = False,
-        dry_run: bool = False,
-    ) -> Forgotten:
-        body = {
-            **bodies.target(id, scope),
-            **bodies.selection(filter=filter, kinds=kinds, tags=tags),
-            "everything": bool(everything),
-            "dry_run": bool(dry_run),
-        }
-        return self._change("/memories/forget", body, _forgotten, patient=True)
-
-    def prune(
-        self,
-        *,
-        older_than: float | None = None,
-        weaker_than: float | None = None,
-        keep: int | None = None,
-        kinds: Sequence[str] | None = None,
-        tags: Sequence[str] | None = None,
-        dry_run: bool = True,
-    ) -> Forgotten:
-        body = {
-            **bodies.given(
-                older_than=None if older_than is None else checks.amount(older_than, "older_than"),
-                weaker_than=None if weaker_than is None else checks.amount(weaker_than, "weaker_than"),
-                keep=None if keep is None else checks.count(keep, "keep"),
-            ),
-            **bodies.selection(filter=None, kinds=kinds, tags=tags),
-            "dry_run": bool(dry_run),
-        }
-        return self._change("/memories/prune", body, _forgotten, patient=True)
-
-    def quarantine(
-        self,
-        id: str | Sequence[str] | None = None,
-        *,
-        scope: Scope | None = None,
-        filter: Mapping[str, object] | None = None,
-        kinds: Sequence[str] | None = None,
-        tags: Sequence[str] | None = None,
-        reason: str,
-    ) -> Names:
-        body = {
-            **bodies.target(id, scope),
-            **bodies.selection(filter=filter, kinds=kinds, tags=tags),
-            "reason": checks.text(reason, "reason", limit=10_000),
-        }
-        return self._change("/memories/quarantine", body, _ids, patient=True)
-
-    def release(
-        self,
-        id: str | Sequence[str] | None = None,
-        *,
-        scope: Scope | None = None,
-        filter: Mapping[str, object] | None = None,
-        kinds: Sequence[str] | None = None,
-        tags: Sequence[str] | None = None,
-    ) -> Names:
-        body = {**bodies.target(id, scope), **bodies.selection(filter=filter, kinds=kinds, tags=tags)}
-        return self._change("/memories/release", body, _ids, patient=True)
-
-    def history(self, id: str) -> Revisions:
-        return self._get(f"{_at(id)}/history", lambda told: [wire.read(Revision, each) for each in told["revisions"]])
-
-    def feedback(self, target: str, signal: Signal) -> int:
-        body = {"target": checks.text(target, "target", limit=1_000_000), "signal": signal}
-        return self._change("/feedback", body, lambda told: int(told["memories"]))
+    jobs = _verb(Book.jobs, "GET", "/jobs", "jobs")
+    work = _verb(Book.work, "POST", "/jobs/work", "done", patient=True)
+    retry = _verb(Book.retry, "POST", "/jobs/retry", "retried")
+    links = _verb(Book.links, "GET", "/memories/{id}/links", "links")
+    undo = _verb(Book.undo, "POST", "/memories/{id}/undo", "links")
+    recall = _verb(Book.recall, "POST", "/recall", writes=False)
+    get = _verb(Book.get, "GET", "/memories/{id}")
+    list = _verb(Book.list, "POST", "/memories/list", writes=False)
+    revise = _verb(Book.revise, "PATCH", "/memories/{id}")
+    forget = _verb(Book.forget, "POST", "/memories/forget", patient=True, own=_SELECTED)
+    prune = _verb(Book.prune, "POST", "/memories/prune", patient=True)
+    quarantine = _verb(
+        Book.quarantine, "POST", "/memories/quarantine", "ids", patient=True,
+        own={**_SELECTED, "reason": partial(checks.text, what="reason", limit=10_000)},
+    )  # fmt: skip
+    release = _verb(Book.release, "POST", "/memories/release", "ids", patient=True, own=_SELECTED)
+    history = _verb(Book.history, "GET", "/memories/{id}/history", "revisions")
+    feedback = _verb(Book.feedback, "POST", "/feedback", "memories")
 
     def kv(self, namespace: str) -> RemoteKeyValue:
-        return RemoteKeyValue(self._transport, self._path, namespace)
+        return RemoteKeyValue(self._transport, self._below("kv", checks.name(namespace, "namespace")))
 
     def canvas(self, name: str) -> RemoteCanvas:
-        return RemoteCanvas(self._transport, self._path, name)
+        return RemoteCanvas(self._transport, self._below("canvases", checks.name(name, "canvas name")))
 
     def transcript(self, session: str) -> RemoteTranscript:
-        return RemoteTranscript(self._transport, self._path, session)
+        return RemoteTranscript(self._transport, self._below("transcripts", checks.name(session, "session")))
 
-    def namespaces(self) -> Names:
-        return self._get("/kv", lambda told: [*told["namespaces"]])
-
-    def canvases(self) -> Names:
-        return self._get("/canvases", lambda told: [*told["canvases"]])
-
-    def transcripts(self) -> Names:
-        return self._get("/transcripts", lambda told: [*told["transcripts"]])
-
-    def stats(self) -> Stats:
-        return self._get("/stats", lambda told: wire.read(Stats, told))
-
-    def check(self, *, deep: bool = False) -> Check:
-        place = "/check" + query(deep=True if deep else None)
-        return self._get(place, lambda told: wire.read(Check, told), patient=True)
+    namespaces = _verb(Book.namespaces, "GET", "/kv", "namespaces")
+    canvases = _verb(Book.canvases, "GET", "/canvases", "canvases")
+    transcripts = _verb(Book.transcripts, "GET", "/transcripts", "transcripts")
+    stats = _verb(Book.stats, "GET", "/stats")
+    check = _verb(Book.check, "GET", "/check", patient=True)
 
     def export(self, *, vectors: bool = False) -> Iterator[dict[str, Json]]:
-        place = self._path + "/export" + query(vectors=True if vectors else None)
-        with self._transport.stream(Request(method="GET", path=place, patient=True)) as pieces:
-            yield from streams.received(pieces, self._transport.shown)
+        path = f"{self._path}/export{query_string({'vectors': flag(vectors)})}"
+        with self._transport.stream(Request(method="GET", path=path, patient=True)) as pieces:
+            yield from streams.decode_records(pieces, self._transport.label)
 
     def load(self, records: Iterable[Mapping[str, Json]]) -> int:
         if not isinstance(records, Iterable):
             raise InvalidInput(f"records are what export() gives, not {type(records).__name__}")
         request = Request(
-            method="POST",
-            path=f"{self._path}/import",
-            body=streams.sent(records),
-            headers={"Content-Type": "application/x-ndjson"},
-            writes=True,
-            patient=True,
-        )
+            method="POST", path=f"{self._path}/import", body=streams.encode_records(records),
+            headers={"Content-Type": "application/x-ndjson"}, writes=True, patient=True,
+        )  # fmt: skip
         try:
-            return self._transport.call(request, lambda told: int(told["records"]))
-        except streams.Broken as broken:
-            raise broken.error from None
+            return self._transport.call(request, lambda answer: int(answer["records"]))
+        except streams.SourceFailed as failed:
+            raise failed.error from None
 
     def backup(self, path: str | PathLike[str]) -> None:
         target = Path(path)
         streams.ensure_new(target)
         with self._transport.stream(Request(method="GET", path=f"{self._path}/backup", patient=True)) as pieces:
-            streams.saved(pieces, target)
+            streams.save(pieces, target)
 
     def close(self) -> None:
         self._transport.close()
 
-    def _get(self, path: str, read: Callable[[Any], T], *, patient: bool = False) -> T:
-        return self._transport.call(Request(method="GET", path=self._path + path, patient=patient), read)
+    def _below(self, kind: str, name: str) -> str:
+        return f"{self._path}/{kind}/{path_part(name)}"
 
-    def _post(self, path: str, body: object, read: Callable[[Any], T]) -> T:
-        """Ask for something whose question is too large for a URL; nothing changes."""
-        return self._transport.call(Request(method="POST", path=self._path + path, body=encoded(body)), read)
-
-    def _change(
-        self,
-        path: str,
-        body: object,
-        read: Callable[[Any], T],
-        *,
-        method: str = "POST",
-        headers: Mapping[str, str] | None = None,
-        patient: bool = False,
-    ) -> T:
-        request = Request(
-            method=method, path=self._path + path, body=encoded(body), headers=headers or {}, writes=True,
-            patient=patient,
-        )  # fmt: skip
-        return self._transport.call(request, read)
-
-
-def _at(id: str) -> str:
-    return f"/memories/{part(checks.name(id, 'id'))}"
-
-
-def _memory(told: object) -> Memory:
-    return wire.read(Memory, told)
-
-
-def _memories(told: _Told) -> Memories:
-    return [wire.read(Memory, each) for each in told["memories"]]
-
-
-def _links(told: _Told) -> Links:
-    return [wire.read(Link, each) for each in told["links"]]
-
-
-def _forgotten(told: object) -> Forgotten:
-    return wire.read(Forgotten, told)
-
-
-def _ids(told: _Told) -> Names:
-    return [*told["ids"]]
+    def _write(self, path: str, fields: Mapping[str, Any], *, patient: bool = False) -> Request:
+        return Request(method="POST", path=self._path + path, body=encode(fields), writes=True, patient=patient)

@@ -1,4 +1,4 @@
-"""Records and files that are read and written while they travel: no book has to fit into memory twice."""
+"""Exports, imports and backups, read and written piece by piece: none has to fit into memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from commonplace.errors import (
-    CommonplaceError,
     InvalidInput,
     ServerFailed,
     ServerUnavailable,
@@ -19,25 +18,24 @@ from commonplace.errors import (
     StoreReadOnly,
     StoreUnavailable,
 )
-from commonplace.remote import answers
-from commonplace.values import Json
-from commonplace.values.ids import new_id
+from commonplace.remote import transport
+from commonplace.values import Json, times
 
 _PIECE = 65536
 
 
-class Broken(Exception):
-    """What a caller's own records raised while they were sent: the request ends unfinished."""
+class SourceFailed(Exception):
+    """The caller's records raised an error while they were sent; the request ends unfinished."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__(str(error))
         self.error = error
 
 
-def sent(records: Iterable[Mapping[str, Json]]) -> Iterator[bytes]:
-    """Records as lines of JSON, a piece at a time."""
+def encode_records(records: Iterable[Mapping[str, Json]]) -> Iterator[bytes]:
+    """Yield records as lines of JSON, many in a piece."""
     piece = bytearray()
-    for number, record in enumerate(_given(records), start=1):
+    for number, record in enumerate(_guard(records), start=1):
         piece += _line(record, number)
         if len(piece) >= _PIECE:
             yield bytes(piece)
@@ -46,12 +44,12 @@ def sent(records: Iterable[Mapping[str, Json]]) -> Iterator[bytes]:
         yield bytes(piece)
 
 
-def _given(records: Iterable[Mapping[str, Json]]) -> Iterator[Mapping[str, Json]]:
-    # Apart from the connection's own errors: a file that cannot be read is not a server that cannot be reached.
+def _guard(records: Iterable[Mapping[str, Json]]) -> Iterator[Mapping[str, Json]]:
+    # A file that cannot be read must not look like a server that cannot be reached.
     try:
         yield from records
     except Exception as error:
-        raise Broken(error) from error
+        raise SourceFailed(error) from error
 
 
 def _line(record: object, number: int) -> bytes:
@@ -63,20 +61,23 @@ def _line(record: object, number: int) -> bytes:
         raise InvalidInput(f"record {number} is not one that export() gives: {error}") from error
 
 
-def received(pieces: Iterator[bytes], shown: str) -> Iterator[dict[str, Json]]:
-    """The records of an export as they come; raises if it ends before its end."""
+def decode_records(pieces: Iterator[bytes], label: str) -> Iterator[dict[str, Json]]:
+    """Yield the records of an export as they arrive; raise if it is not complete."""
     count = 0
     for line in _lines(pieces):
-        record = _record(line, shown)
+        record = _record(line, label)
         if record.get("type") == "error":
-            raise _told(record, shown)
+            try:
+                raise transport.problem(record)
+            except (KeyError, TypeError, ValueError):
+                raise ServerFailed(f"{label} could not finish the export, and does not say why") from None
         if record.get("type") == "end":
             if record.get("records") != count:
-                raise ServerFailed(f"{shown} says that it exported {record.get('records')} records, {count} came")
+                raise ServerFailed(f"{label} says that it exported {record.get('records')} records, {count} came")
             return
         count += 1
         yield record
-    raise ServerUnavailable(f"the export of {shown} broke off after {count} records: it is not whole, ask again")
+    raise ServerUnavailable(f"the export of {label} broke off after {count} records: it is incomplete, try again")
 
 
 def _lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
@@ -91,46 +92,39 @@ def _lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
         yield b"".join(rest)
 
 
-def _record(line: bytes, shown: str) -> dict[str, Any]:
+def _record(line: bytes, label: str) -> dict[str, Any]:
     try:
         record = json.loads(line)
     except ValueError as error:
-        raise ServerUnavailable(f"the export of {shown} broke off in the middle of a record: ask again") from error
+        raise ServerUnavailable(f"the export of {label} broke off in the middle of a record: try again") from error
     if not isinstance(record, dict):
-        raise ServerFailed(f"{shown} exports something that is no record: is the server another version?")
+        raise ServerFailed(f"{label} exports something that is not a record: is the server another version?")
     return record
 
 
-def _told(record: dict[str, Any], shown: str) -> CommonplaceError:
-    try:
-        return answers.problem(record)
-    except (KeyError, TypeError, ValueError):
-        return ServerFailed(f"{shown} could not finish the export, and does not say why")
-
-
 def ensure_new(path: Path) -> None:
-    """Refuse a path where something is."""
+    """Refuse a path that exists."""
     if path.exists():
         raise InvalidInput(f"{path} exists already; a backup never overwrites a file: choose another name")
 
 
-def saved(pieces: Iterator[bytes], path: Path) -> None:
-    """Write a file that is there whole, or not at all."""
-    unfinished = path.with_name(f".{path.name}.{new_id()}.part")
+def save(pieces: Iterator[bytes], path: Path) -> None:
+    """Write a new file completely, or not at all."""
+    unfinished = path.with_name(f".{path.name}.{times.new_id()}.part")
     try:
-        with _explained(path):
+        with _translate_errors(path):
             with unfinished.open("xb") as file:
                 for piece in pieces:
                     file.write(piece)
                 file.flush()
                 os.fsync(file.fileno())
-            _placed(unfinished, path)
+            _rename(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)
 
 
-def _placed(unfinished: Path, path: Path) -> None:
-    """Give a file its name, unless somebody has taken it meanwhile."""
+def _rename(unfinished: Path, path: Path) -> None:
+    """Give a file its name, unless the name was taken meanwhile."""
     try:
         os.link(unfinished, path)
     except FileExistsError:
@@ -141,7 +135,7 @@ def _placed(unfinished: Path, path: Path) -> None:
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def _translate_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

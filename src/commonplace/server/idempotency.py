@@ -15,6 +15,7 @@ from commonplace.errors import AnswerLost, RequestReused
 from commonplace.learn.ingest import Taken
 from commonplace.reconcile.plan import Settled
 from commonplace.store.base import Store, Tx
+from commonplace.store.row import MemoryRow
 from commonplace.store.tables import requests
 from commonplace.values import times
 
@@ -137,6 +138,8 @@ def _text(value: object, *, whole: bool) -> str | None:
 def _tagged(value: Any) -> Any:
     if value is None or isinstance(value, str | int | float):
         return value
+    if isinstance(value, MemoryRow):
+        return ["r", *map(_tagged, value)]
     if isinstance(value, tuple | list):
         return ["t" if isinstance(value, tuple) else "l", *map(_tagged, value)]
     if isinstance(value, dict):
@@ -158,6 +161,7 @@ def _untagged(tagged: Any) -> Any:
 
 
 _READERS: dict[str, Callable[[Any], Any]] = {
+    "r": lambda tagged: MemoryRow(*map(_untagged, tagged[1:])),
     "t": lambda tagged: tuple(_untagged(item) for item in tagged[1:]),
     "l": lambda tagged: [_untagged(item) for item in tagged[1:]],
     "m": lambda tagged: {key: _untagged(item) for key, item in tagged[1].items()},

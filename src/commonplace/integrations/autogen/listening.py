@@ -17,7 +17,7 @@ from commonplace.integrations.autogen.options import Options
 from commonplace.integrations.door import Door
 from commonplace.integrations.words import readable
 from commonplace.values import Scope
-from commonplace.values.ids import new_id
+from commonplace.values.times import new_id
 
 Key = tuple[str, str]
 _KEPT = 10_000

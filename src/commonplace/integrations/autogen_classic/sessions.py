@@ -9,7 +9,7 @@ from typing import Any
 
 from autogen import GroupChatManager
 
-from commonplace.values.ids import new_id
+from commonplace.values.times import new_id
 
 
 @dataclass(slots=True)
