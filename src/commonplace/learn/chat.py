@@ -14,8 +14,7 @@ from importlib.util import find_spec
 from typing import Any, Literal, Protocol, TypeVar, cast
 
 from commonplace.errors import InvalidInput
-from commonplace.models.embedders.http_post import Post
-from commonplace.models.embedders.openai_service import OpenAIService, ServiceFailed, home
+from commonplace.models.openai import OpenAIService, Post, ServiceFailed, default_url
 from commonplace.values import Json
 
 _JSON: dict[str, Json] = {"response_format": {"type": "json_object"}}
@@ -106,7 +105,7 @@ class OpenAIChat:
         if not model or retries < 0 or timeout <= 0:
             raise InvalidInput("a model has a name; retries is at least 0 and timeout more than 0")
         self._service = OpenAIService(
-            base_url or home(), "/chat/completions", api_key=api_key, timeout=timeout, retries=retries,
+            base_url or default_url(), "/chat/completions", api_key=api_key, timeout=timeout, retries=retries,
             headers=headers, client=client,
         )  # fmt: skip
         self._model = model

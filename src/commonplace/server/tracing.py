@@ -8,7 +8,7 @@ from typing import Any
 from starlette.types import Scope
 
 from commonplace import __version__
-from commonplace.errors import InvalidInput
+from commonplace.errors import InvalidInput, missing_package
 
 
 def spans() -> Any:
@@ -16,9 +16,7 @@ def spans() -> Any:
     try:
         from opentelemetry import propagate, trace
     except ImportError as error:
-        raise InvalidInput(
-            'telemetry needs the package opentelemetry: pip install "commonplace-memory[telemetry]"'
-        ) from error
+        raise InvalidInput(missing_package("telemetry", "opentelemetry", "telemetry")) from error
     tracer = trace.get_tracer("commonplace", __version__)
 
     def opened(scope: Scope) -> AbstractContextManager[Any]:

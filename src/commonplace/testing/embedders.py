@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import Final
 
 import numpy as np
 
@@ -25,39 +26,24 @@ class HashEmbedder:
     """
 
     def __init__(self, dimension: int = 64, name: str = "hash", version: str = "1") -> None:
-        self._dimension = dimension
-        self._name = name
-        self._version = version
+        self.dimension: Final = dimension
+        self.name: Final = name
+        self.version: Final = version
         self._word: Callable[[str], Vectors] = lru_cache(maxsize=16_384)(self._word_row)
 
     def __repr__(self) -> str:
         return f"HashEmbedder(dimension={self.dimension}, name={self.name!r}, version={self.version!r})"
 
-    @property
-    def name(self) -> str:
-        """The name that was given."""
-        return self._name
-
-    @property
-    def version(self) -> str:
-        """The version that was given."""
-        return self._version
-
-    @property
-    def dimension(self) -> int:
-        """Length of each vector."""
-        return self._dimension
-
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One row for each text: of length 1, or zeros for a text without a word."""
-        out = np.zeros((len(texts), self._dimension), dtype=np.float32)
+        out = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for row, text in zip(out, texts, strict=True):
             row[:] = self.embed_query(text)
         return out
 
     def embed_query(self, text: str) -> Vectors:
         """The row of one question."""
-        vector = np.zeros(self._dimension, dtype=np.float32)
+        vector = np.zeros(self.dimension, dtype=np.float32)
         for word in _WORD.findall(text.casefold()):
             vector += self._word(word)
         length = np.sqrt(vector @ vector)
@@ -73,6 +59,6 @@ class HashEmbedder:
 
     def _signs(self, feature: str) -> Vectors:
         """A pattern of +1 and -1 that depends on the feature alone."""
-        digest = hashlib.shake_128(feature.encode("utf-8", "replace")).digest(-(-self._dimension // 8))
-        bits = np.unpackbits(np.frombuffer(digest, dtype=np.uint8), count=self._dimension)
+        digest = hashlib.shake_128(feature.encode("utf-8", "replace")).digest(-(-self.dimension // 8))
+        bits = np.unpackbits(np.frombuffer(digest, dtype=np.uint8), count=self.dimension)
         return bits.astype(np.float32) * 2 - 1

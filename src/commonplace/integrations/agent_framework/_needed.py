@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
+from commonplace.errors import missing_package
+
 PACKAGES = ("agent_framework",)
 
 for _package in PACKAGES:
     if find_spec(_package) is None:
         raise ModuleNotFoundError(
-            f"commonplace.integrations.agent_framework needs the package {_package}: "
-            'pip install "commonplace-memory[agent-framework]"',
-            name=_package,
+            missing_package("commonplace.integrations.agent_framework", _package, "agent-framework"), name=_package
         )

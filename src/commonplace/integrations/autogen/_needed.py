@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
+from commonplace.errors import missing_package
+
 PACKAGES = ("autogen_core", "autogen_agentchat")
 
 for _package in PACKAGES:
     if find_spec(_package) is None:
         raise ModuleNotFoundError(
-            f'commonplace.integrations.autogen needs the package {_package}: pip install "commonplace-memory[autogen]"',
-            name=_package,
+            missing_package("commonplace.integrations.autogen", _package, "autogen"), name=_package
         )

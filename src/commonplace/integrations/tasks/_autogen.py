@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
+from commonplace.errors import missing_package
+
 for _package in ("autogen_core", "autogen_agentchat"):
     if find_spec(_package) is None:
         raise ModuleNotFoundError(
-            f"Teachability, Apprentice and ChatCompletionClientRecorder need the package {_package}: "
-            'pip install "commonplace-memory[autogen]"',
+            missing_package("each of Teachability, Apprentice and ChatCompletionClientRecorder", _package, "autogen"),
             name=_package,
         )

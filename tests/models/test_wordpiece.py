@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from commonplace.models.embedders.folder import ModelFolder
 from commonplace.models.embedders.static import DEFAULT
+from commonplace.models.folder import ModelFolder
 from commonplace.models.wordpiece import WordPiece, words
 
 GOLDEN = [

@@ -12,29 +12,35 @@ from commonplace.errors import EmbedderUnavailable, ModelUnavailable
 
 
 class ModelFolder:
-    """Reads a model's files; one that is missing or damaged is named in an `unavailable`."""
+    """Reads a model's files. Raises `unavailable` with the name of a file that is missing or damaged."""
 
     def __init__(self, path: Path, unavailable: type[ModelUnavailable] = EmbedderUnavailable) -> None:
         self.path = path
         self.unavailable = unavailable
-        self._about = self._read_about()
+        try:
+            about = json.loads(self.text("model.json"))
+        except json.JSONDecodeError as error:
+            raise self.damaged("model.json", str(error)) from error
+        if not isinstance(about, dict):
+            raise self.damaged("model.json", "it is no JSON object")
+        self._about: dict[str, object] = about
 
     def word(self, name: str) -> str:
-        """A text of `model.json`, which may be empty."""
+        """Return a text of `model.json`, which may be empty."""
         value = self._about.get(name)
         if not isinstance(value, str):
             raise self.damaged("model.json", f"{name!r} is {value!r}, not a text")
         return value
 
     def number(self, name: str) -> int:
-        """A whole number of `model.json`, above 0."""
+        """Return a whole number of `model.json`, above 0."""
         value = self._about.get(name)
         if type(value) is not int or value < 1:
             raise self.damaged("model.json", f"{name!r} is {value!r}, not a whole number above 0")
         return value
 
     def vocabulary(self) -> dict[str, int]:
-        """The ids of `vocab.txt`: one token a line, its number the id."""
+        """Return the ids of the tokens in `vocab.txt`: the number of the line, from 0."""
         lines = self.text("vocab.txt").split("\n")
         if not lines[-1]:
             lines.pop()
@@ -44,7 +50,7 @@ class ModelFolder:
         return vocabulary
 
     def array(self, name: str, dtype: npt.DTypeLike, shape: tuple[int, ...]) -> npt.NDArray[np.generic]:
-        """An array that is mapped, not read: processes share its pages and only those that are used load."""
+        """Map an array into memory: processes share its pages, and only those that are used are loaded."""
         path = self.file(name)
         try:
             found = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -58,29 +64,19 @@ class ModelFolder:
         return plain
 
     def text(self, name: str) -> str:
-        """The whole of a text file."""
         path = self.file(name)
         try:
-            return path.read_bytes().decode()  # half the time of read_text, and a "\r" stays what it is
+            return path.read_bytes().decode()  # half the time of read_text, and it keeps "\r"
         except (OSError, UnicodeDecodeError) as error:
             raise self.damaged(name, str(error)) from error
 
     def file(self, name: str) -> Path:
-        """The path of a file that is there."""
+        """Return the path of a file; raise if it is missing."""
         path = self.path / name
         if not path.is_file():
             raise self.unavailable(f"the model's file {path} is missing")
         return path
 
     def damaged(self, name: str, why: str) -> ModelUnavailable:
-        """The error for a file that is there but cannot be used."""
+        """Return the error for a file that cannot be used."""
         return self.unavailable(f"the model's file {self.path / name} is damaged: {why}")
-
-    def _read_about(self) -> dict[str, object]:
-        try:
-            about = json.loads(self.text("model.json"))
-        except json.JSONDecodeError as error:
-            raise self.damaged("model.json", str(error)) from error
-        if not isinstance(about, dict):
-            raise self.damaged("model.json", "it is no JSON object")
-        return about

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from embed.service import Service, serving
+from tests.models.service import Service, serving
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ import pytest
 
 from commonplace.errors import EmbedderFailed, InvalidInput
 from commonplace.models.embedders import Embedder, OpenAIEmbedder, load
-from commonplace.models.embedders.http_post import Answer, wait_before
-from embed.service import Reply, Service, vector
+from commonplace.models.openai import HttpAnswer, pause_after
+from tests.models.service import Reply, Service, vector
 
 KEY = "sk-very-secret-0123456789"
 
@@ -268,9 +268,9 @@ def test_options_out_of_range_are_refused(options: dict[str, int]) -> None:
 def test_another_client_may_send_the_requests() -> None:
     sent: list[object] = []
 
-    def client(url: str, body: bytes, headers: object, timeout: float) -> Answer:
+    def client(url: str, body: bytes, headers: object, timeout: float) -> HttpAnswer:
         sent.append((url, json.loads(body), timeout))
-        return Answer(status=200, body=b'{"data": [{"index": 0, "embedding": [3, 4]}]}')
+        return HttpAnswer(status=200, body=b'{"data": [{"index": 0, "embedding": [3, 4]}]}')
 
     one = OpenAIEmbedder("small", base_url="https://example.test/v1/", client=client)
     np.testing.assert_allclose(one.embed(["a"]), [[0.6, 0.8]])
@@ -287,6 +287,6 @@ def test_threads_share_one_embedder(service: Service) -> None:
 
 def test_pauses_double_are_spread_and_have_a_limit() -> None:
     for attempt, longest in [(0, 0.5), (1, 1.0), (2, 2.0), (20, 20.0)]:
-        pauses = {wait_before(attempt, None) for _ in range(50)}
+        pauses = {pause_after(attempt, None) for _ in range(50)}
         assert longest / 2 <= min(pauses) < max(pauses) <= longest
-    assert wait_before(0, 10.0) >= 10.0
+    assert pause_after(0, 10.0) >= 10.0

@@ -13,7 +13,7 @@ import pytest
 
 from commonplace.errors import EmbedderFailed, EmbedderUnavailable
 from commonplace.models.embedders import Embedder, OnnxEmbedder, load
-from embed import tiny_onnx
+from tests.models import tiny_onnx
 
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "red", "green", "blue", "query", ":"]
 TABLE = np.random.default_rng(7).normal(size=(len(VOCABULARY), 4)).astype(np.float32)
