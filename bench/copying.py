@@ -20,9 +20,10 @@ from pathlib import Path
 
 import commonplace
 from commonplace import Draft
+from commonplace.location import copy
 from commonplace.store.postgres.local import LocalPostgres
 from commonplace.testing import HashEmbedder
-from commonplace.transfer.copy import Copied, copy
+from commonplace.transfer.copy import Copied
 
 SPACES = ("default", "research", "operations")
 BATCH = 1_000

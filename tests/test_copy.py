@@ -22,12 +22,12 @@ import pytest
 
 import commonplace
 from commonplace import Book, Draft, Scope
-from commonplace.location import open_store
+from commonplace.location import compare, copy, open_store
 from commonplace.settings import Settings
 from commonplace.store.base import Store
 from commonplace.store.tables import whole
 from commonplace.testing import HashEmbedder
-from commonplace.transfer.copy import Copied, compare, copy
+from commonplace.transfer.copy import Copied
 from tests.postgres import SCHEMAS
 
 pytestmark = pytest.mark.slow
@@ -623,7 +623,7 @@ def test_a_copy_of_a_book_in_use_holds_whole_memories(pair: Pair, small_pages: N
 KILLED = """
 import os, sys, time
 import commonplace.store.postgres.store, commonplace.store.sqlite.store
-from commonplace.transfer.copy import copy
+from commonplace.location import copy
 from commonplace.store.tables import whole as moving
 moving.MOST_ROWS = 7
 

@@ -11,9 +11,9 @@ from psycopg import sql
 
 import commonplace
 from commonplace import NotFound, Settings, StoreError
+from commonplace.location import compare, copy
 from commonplace.store.postgres.address import parse
 from commonplace.testing import HashEmbedder
-from commonplace.transfer.copy import compare, copy
 from tests.postgres import SCHEMAS, server, with_options
 
 EMBEDDER = HashEmbedder()

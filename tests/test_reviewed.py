@@ -20,7 +20,7 @@ from commonplace import Conflict, Draft, InvalidInput, Scope, Settings, StoreBus
 from commonplace.store.tables import traces
 from commonplace.testing import HashEmbedder
 from commonplace.testing.embedders import HashEmbedder as Hash
-from commonplace.transfer.reindex import _embed_batch, _finish
+from commonplace.transfer.reindex import embed_batch, finish
 
 NORMAL = Settings(durability="normal")
 
@@ -110,9 +110,9 @@ def test_of_two_reembeddings_only_the_latest_goal_is_put_in_place(tmp_path: Path
         rows = store.read(lambda tx: traces.not_reembedded(tx, 10), None)
         store.write(lambda tx: traces.begin_reembedding(tx, "Y"), None)
         with pytest.raises(Conflict):
-            _embed_batch(store, HashEmbedder(8), "X", rows)
+            embed_batch(store, HashEmbedder(8), "X", rows)
         with pytest.raises(Conflict):
-            store.write(lambda tx: _finish(tx, "X", None), None)  # type: ignore[arg-type]
+            store.write(lambda tx: finish(tx, "X", None), None)  # type: ignore[arg-type]
         assert book.check(deep=True).ok
 
 
@@ -170,7 +170,7 @@ def test_forgetting_reaches_a_reembedding_that_was_stopped(tmp_path: Path) -> No
         memory = book.remember("the secret harbour")
         store = book._store
         store.write(lambda tx: traces.begin_reembedding(tx, "X"), None)
-        _embed_batch(store, HashEmbedder(), "X", store.read(lambda tx: traces.not_reembedded(tx, 100), None))
+        embed_batch(store, HashEmbedder(), "X", store.read(lambda tx: traces.not_reembedded(tx, 100), None))
         book.forget(memory.id)
         assert store.read(lambda tx: tx.run("SELECT count(*) FROM reembedded WHERE space <> 1"), None)[0][0] == 0
 

@@ -52,10 +52,9 @@ if TYPE_CHECKING:
         TooLarge,
         Unauthorized,
     )
-    from commonplace.location import open, open_async
+    from commonplace.location import open, open_async, reindex
     from commonplace.settings import Settings, __version__
     from commonplace.text.dates import Dated, dates_in
-    from commonplace.transfer.reindex import reindex
     from commonplace.values import (
         Check,
         Draft,
@@ -147,8 +146,7 @@ __all__ = [
 _HOMES = {
     "commonplace.aio": ("AsyncBook",),
     "commonplace.book": ("Book",),
-    "commonplace.location": ("open", "open_async"),
-    "commonplace.transfer.reindex": ("reindex",),
+    "commonplace.location": ("open", "open_async", "reindex"),
     "commonplace.settings": ("Settings", "__version__"),
     "commonplace.values": (
         "Check",

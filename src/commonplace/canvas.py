@@ -78,7 +78,7 @@ class LocalCanvas(Canvas):
         return self._put(path, None, author, if_version)
 
     def forget(self, path: str) -> int:
-        space, place = self._place.find(), checked_path(path)
+        space, place = self._place.find(), checks.path(path)
 
         def work(tx: Tx) -> int:
             erased = files.forget(tx, space, self._name, place)
@@ -90,7 +90,7 @@ class LocalCanvas(Canvas):
         return erased
 
     def file(self, path: str, revision: int | None = None) -> File:
-        space, place = self._place.find(), checked_path(path)
+        space, place = self._place.find(), checks.path(path)
         number = None if revision is None else checks.count(revision, "revision", least=1)
         return self._store.read(lambda tx: files.revision(tx, space, self._name, place, number), space)
 
@@ -99,7 +99,7 @@ class LocalCanvas(Canvas):
         return self._store.read(lambda tx: files.standing(tx, space, self._name), space)
 
     def revisions(self, path: str) -> list[File]:
-        space, place = self._place.find(), checked_path(path)
+        space, place = self._place.find(), checks.path(path)
         return self._store.read(lambda tx: files.revisions(tx, space, self._name, place), space)
 
     def diff(self, path: str, old: int, new: int | None = None) -> str:
@@ -116,7 +116,7 @@ class LocalCanvas(Canvas):
         return self._store.write(lambda tx: self._apply(tx, space, text, signed, if_version), space)
 
     def _put(self, path: str, text: str | None, author: str | None, if_version: int | None) -> File:
-        space, place = self._place.make(), checked_path(path)
+        space, place = self._place.make(), checks.path(path)
         signed, expected = checks.optional_name(author, "author"), checks.version(if_version)
         return self._store.write(
             lambda tx: files.write(
@@ -131,7 +131,7 @@ class LocalCanvas(Canvas):
         from commonplace.text import patch  # as above
 
         def read(path: str) -> str | None:
-            newest = files.latest(tx, space, self._name, checked_path(path))
+            newest = files.latest(tx, space, self._name, checks.path(path))
             return None if newest is None or newest.deleted else newest.content
 
         standing = files.standing(tx, space, self._name)
@@ -143,7 +143,7 @@ class LocalCanvas(Canvas):
             checks.text(change.content or "", change.path, limit=self._limit)
         return [
             files.write(
-                tx, space, self._name, checked_path(change.path), change.content,
+                tx, space, self._name, checks.path(change.path), change.content,
                 author=author, now=now, if_version=None,
             )
             for change in changes
@@ -159,12 +159,3 @@ def _ensure_versions(paths: list[str], if_version: int | Mapping[str, int], stan
         current = standing.get(path, 0)
         if current != checks.version(expected):
             raise Conflict(f"{path!r} is at revision {current}, not {expected}: read it again", current=current)
-
-
-def checked_path(path: str) -> str:
-    """Return a relative path with forward slashes that stays inside its canvas."""
-    checked = checks.name(path, "path")
-    parts = checked.split("/")
-    if checked.startswith("/") or any(part in ("", ".", "..") for part in parts) or "\\" in checked:
-        raise InvalidInput(f"path {path!r} must be relative, with forward slashes and no empty, . or .. parts")
-    return checked

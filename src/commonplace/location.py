@@ -1,15 +1,24 @@
-"""Opening a book: a path or URL becomes a store, a store and an embedder become a Book."""
+"""Paths and URLs: open the book there, copy it to another place, or re-embed it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
 from os import PathLike, fspath
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from commonplace.aio import AsyncBook, Threads
 from commonplace.book import Book
-from commonplace.errors import CommonplaceError, InvalidInput, ServerUnavailable, StoreUnavailable, missing_package
+from commonplace.errors import (
+    CommonplaceError,
+    InvalidInput,
+    NotFound,
+    ServerUnavailable,
+    StoreUnavailable,
+    missing_package,
+)
 from commonplace.kv import LocalKeyValue
 from commonplace.local import LocalBook
 from commonplace.memories.core import BackgroundWorker, Core, Place
@@ -26,8 +35,12 @@ from commonplace.store.sqlite.store import SqliteStore
 from commonplace.values import checks
 from commonplace.values.extraction import Extractor
 
+if TYPE_CHECKING:
+    from commonplace.transfer.copy import Copied, End
+
 EmbedderLike = Embedder | Callable[[list[str]], object] | str | None
 ExtractorLike = Extractor | str | None
+Progress = Callable[[int, int], None]
 LEDGER = "model tokens"
 """The key-value namespace in which a book counts what the model that it was opened with has taken."""
 _LOCAL_THREADS = 4
@@ -174,6 +187,89 @@ def shown(where: str | PathLike[str]) -> str:
     if is_remote(place):
         return ",".join(each.label for each in remote_address.parse_all(place, warn=False))
     return address.parse(place).shown if _is_url(place) else place
+
+
+def copy(
+    source: Store | str | PathLike[str],
+    target: Store | str | PathLike[str],
+    *,
+    names: Sequence[str] | None = None,
+    mirror: bool = False,
+    progress: Progress | None = None,
+    settings: Settings | None = None,
+) -> Copied:
+    """Copy a book as `transfer.copy.copy` does, between paths, URLs or open stores; make the target if it is new."""
+    from commonplace.transfer import copy as transfer  # few programs copy
+
+    with _open_end(source, "the source", settings) as old, _open_end(target, "the target", settings, new=True) as new:
+        if old.store is new.store or _is_same_place(source, target):
+            raise InvalidInput(f"{old.name} cannot be copied onto itself: name another target")
+        return transfer.copy(old, new, names=names, mirror=mirror, progress=progress)
+
+
+def compare(
+    source: Store | str | PathLike[str],
+    target: Store | str | PathLike[str],
+    *,
+    names: Sequence[str] | None = None,
+    progress: Progress | None = None,
+    settings: Settings | None = None,
+) -> Copied:
+    """Read two books and return how they differ; write nothing."""
+    from commonplace.transfer import copy as transfer  # as above
+
+    with _open_end(source, "the source", settings) as old, _open_end(target, "the target", settings) as new:
+        return transfer.compare(old, new, names=names, progress=progress)
+
+
+def reindex(
+    where: str | PathLike[str],
+    *,
+    embedder: EmbedderLike = None,
+    batch: int = 256,
+    progress: Progress | None = None,
+    settings: Settings | None = None,
+) -> int:
+    """Embed and analyse every version of every memory again; return how many. Run again, it goes on where it stopped.
+
+    `progress` is called with how many are done and how many there are. Vectors that callers gave themselves are
+    replaced by the embedder's, too.
+    """
+    from commonplace.transfer import reindex as transfer  # few programs re-embed
+
+    store = open_store(where, settings or Settings())
+    try:
+        return transfer.reindex(store, load_embedder(embedder), batch=batch, progress=progress)
+    finally:
+        store.close()
+
+
+@contextmanager
+def _open_end(
+    place: Store | str | PathLike[str], role: str, settings: Settings | None, *, new: bool = False
+) -> Iterator[End]:
+    """Open the store at a place and close it afterwards; one that is open already stays open."""
+    from commonplace.transfer.copy import End  # as above
+
+    if not isinstance(place, (str, PathLike)):
+        yield End(place, role)
+        return
+    if not new and not exists(place):
+        raise NotFound(f"there is no book at {shown(place)}")
+    store = open_store(place, settings or Settings())
+    try:
+        yield End(store, shown(place))
+    finally:
+        store.close()
+
+
+def _is_same_place(source: Store | str | PathLike[str], target: Store | str | PathLike[str]) -> bool:
+    if not isinstance(source, (str, PathLike)) or not isinstance(target, (str, PathLike)):
+        return False
+    here, there = fspath(source), fspath(target)
+    if "://" in here or "://" in there:
+        return here == there
+    return Path(here).resolve() == Path(there).resolve()
 
 
 def _open_remote(

@@ -41,16 +41,16 @@ def register(commands: Commands) -> None:
 
 
 def _copy(args: Namespace, console: Console) -> int:
-    from commonplace.transfer import copy
+    from commonplace.location import compare, copy
 
     if args.compare and args.mirror:
         raise Usage("--compare changes nothing: leave --mirror out")
     names = [args.space] if isinstance(args.space, str) else args.space
     with Progress("comparing" if args.compare else "copying") as progress:
         if args.compare:
-            found = copy.compare(args.source, args.target, names=names, progress=progress.update)
+            found = compare(args.source, args.target, names=names, progress=progress.update)
         else:
-            found = copy.copy(args.source, args.target, names=names, mirror=args.mirror, progress=progress.update)
+            found = copy(args.source, args.target, names=names, mirror=args.mirror, progress=progress.update)
     console.result({"ok": found.ok, "problems": found.problems, "parts": found.parts}, _told(found, args))
     return 0 if found.ok else 1
 

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from commonplace import filters
-from commonplace.canvas import checked_path
 from commonplace.errors import DimensionMismatch, InvalidInput
 from commonplace.memories import messages
 from commonplace.settings import Settings
@@ -198,7 +197,7 @@ _CONVERTERS: Mapping[str, Convert] = {
     **{name: partial(checks.amount, what=name) for name in ("idle", "older_than", "weaker_than")},
     **{name: count(name) for name in ("max_tokens", "keep", "after")},
     **{name: count(name, least=1) for name in ("k", "limit", "number", "version", "every", "start")},
-    "path": checked_path,
+    "path": checks.path,
     "value": partial(json_value, what="value"),
     "items": lambda items: [json_value(item, "item") for item in items],
     "prefix": lambda value: checks.text(value, "prefix", limit=512) or None,

@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 from commonplace import wire
 from commonplace.book import Book, copy_declaration
-from commonplace.canvas import Canvas, checked_path
+from commonplace.canvas import Canvas
 from commonplace.errors import InvalidInput, NotFound
 from commonplace.kv import KeyValue
 from commonplace.memories import write
@@ -108,7 +108,7 @@ _PLACES: dict[str, Convert] = {
     "id": lambda value: path_part(checks.name(value, "id")),
     "key": lambda value: path_part(checks.name(value, "key")),
     # A checked path has no part that a proxy would remove; its slashes may stay slashes.
-    "path": lambda value: quote(checked_path(value), safe="/"),
+    "path": lambda value: quote(checks.path(value), safe="/"),
 }
 
 
@@ -138,7 +138,7 @@ class RemoteKeyValue(_Resource, KeyValue):
 
 def _versions(if_version: int | Mapping[str, int]) -> int | dict[str, int | None] | None:
     if isinstance(if_version, Mapping):
-        return {checked_path(path): checks.version(number) for path, number in if_version.items()}
+        return {checks.path(path): checks.version(number) for path, number in if_version.items()}
     return checks.version(if_version)
 
 

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from os import PathLike, fspath
 from pathlib import Path
 
 import numpy as np
 
-from commonplace.errors import Conflict, EmbedderMismatch, InvalidInput, NotFound, StoreCorrupt
-from commonplace.location import exists, open_store, shown
+from commonplace.errors import Conflict, EmbedderMismatch, InvalidInput, NotFound, StoreCorrupt, StoreError
 from commonplace.memories.core import Identity, read_identity, write_identity
 from commonplace.settings import Settings
 from commonplace.store.base import Row, Store, Tx
@@ -25,7 +22,6 @@ from commonplace.store.tables import memories, spaces, whole
 from commonplace.store.tables.whole import FEEDBACK, MEMORIES, Record, Shelf
 from commonplace.transfer import adoption
 
-Place = Store | str | PathLike[str]
 Progress = Callable[[int, int], None]
 
 _SHELVES: tuple[Shelf, ...] = (MEMORIES, FEEDBACK, whole.LINKS, whole.ENTRIES, whole.FILES, whole.MESSAGES)
@@ -88,78 +84,57 @@ class Copied:
         return tuple(part.problem for part in self.parts if not part.ok)
 
 
-def copy(
-    source: Place,
-    target: Place,
-    *,
-    names: Sequence[str] | None = None,
-    mirror: bool = False,
-    progress: Progress | None = None,
-    settings: Settings | None = None,
-) -> Copied:
-    """Copy every space, or those named, and read back what arrived; run again, it goes on where it stopped.
-
-    Both ends may be in use. Each memory is copied whole, as it was when it was read; what the source gets
-    later, the next run fetches. What only the target has stays there, unless `mirror` removes it and puts
-    what differs in the source's state; spaces that the source does not have are left alone in any case.
-
-    `progress` is called with how many steps are done and how many there are. Conflict if the target holds
-    something else under the same id or key; EmbedderMismatch if its vectors come from another embedder.
-    """
-    with _existing(source, "the source", settings) as old, _opened(target, "the target", settings) as new:
-        if old.store is new.store or _same_place(source, target):
-            raise InvalidInput(f"{old.name} cannot be copied onto itself: name another target")
-        return _Copy(old, new, names, progress=progress or _silent, mirror=mirror, writing=True).run()
-
-
-def compare(
-    source: Place,
-    target: Place,
-    *,
-    names: Sequence[str] | None = None,
-    progress: Progress | None = None,
-    settings: Settings | None = None,
-) -> Copied:
-    """Read both ends and say how they differ; nothing is written."""
-    with _existing(source, "the source", settings) as old, _existing(target, "the target", settings) as new:
-        return _Copy(old, new, names, progress=progress or _silent, mirror=False, writing=False).run()
-
-
 @dataclass(frozen=True, slots=True)
-class _End:
-    """A store and what people call it."""
+class End:
+    """An open store, and its name in messages."""
 
     store: Store
     name: str
 
 
-@contextmanager
-def _opened(place: Place, role: str, settings: Settings | None) -> Iterator[_End]:
-    """The store at a place, closed afterwards unless it came open."""
-    if not isinstance(place, (str, PathLike)):
-        yield _End(place, role)
-        return
-    store = open_store(place, settings or Settings())
+def copy(
+    source: End,
+    target: End,
+    *,
+    names: Sequence[str] | None = None,
+    mirror: bool = False,
+    progress: Progress | None = None,
+) -> Copied:
+    """Copy every space, or those named, and verify what arrived; run again, it goes on where it stopped.
+
+    Both ends may be in use. Each memory is copied whole, as it was when it was read; the next run fetches what the
+    source gets later. What only the target has stays there, unless `mirror` removes it and overwrites what differs;
+    spaces that the source does not have are never touched.
+
+    `progress` is called with how many steps are done and how many there are. Raises Conflict if the target holds
+    something else under the same id or key, EmbedderMismatch if its vectors come from another embedder.
+    """
+    return _Copy(source, target, names, progress=progress or _silent, mirror=mirror, writing=True).run()
+
+
+def compare(
+    source: End, target: End, *, names: Sequence[str] | None = None, progress: Progress | None = None
+) -> Copied:
+    """Read both ends and return how they differ; write nothing."""
+    return _Copy(source, target, names, progress=progress or _silent, mirror=False, writing=False).run()
+
+
+def back_up(source: End, path: Path, settings: Settings) -> None:
+    """Copy the whole book into a new SQLite file, which opens as a book of its own."""
+    from commonplace.store.sqlite.store import SqliteStore  # few programs back up from another engine
+
+    if path.exists():
+        raise InvalidInput(f"{path} exists already; a backup never overwrites a file: choose another name")
+    target = SqliteStore(path, settings)
     try:
-        yield _End(store, shown(place))
-    finally:
-        store.close()
-
-
-def _existing(place: Place, role: str, settings: Settings | None) -> AbstractContextManager[_End]:
-    """As `_opened`, but no book is made where there is none."""
-    if isinstance(place, (str, PathLike)) and not exists(place):
-        raise NotFound(f"there is no book at {shown(place)}")
-    return _opened(place, role, settings)
-
-
-def _same_place(source: Place, target: Place) -> bool:
-    if not isinstance(source, (str, PathLike)) or not isinstance(target, (str, PathLike)):
-        return False
-    here, there = fspath(source), fspath(target)
-    if "://" in here or "://" in there:
-        return here == there
-    return Path(here).resolve() == Path(there).resolve()
+        copied = copy(source, End(target, "the target"))
+        if not copied.ok:
+            raise StoreError(f"the backup at {path} is not what was read: {'; '.join(copied.problems)}")
+    except BaseException:
+        target.close()
+        path.unlink(missing_ok=True)
+        raise
+    target.close()
 
 
 class _Ledger:
@@ -263,8 +238,8 @@ class _Copy:
 
     def __init__(
         self,
-        source: _End,
-        target: _End,
+        source: End,
+        target: End,
         names: Sequence[str] | None,
         *,
         progress: Progress,
@@ -289,7 +264,7 @@ class _Copy:
         self._step(0)
         return Copied(parts=tuple(part for name in self._names for part in self._space(name)))
 
-    def _count(self, end: _End) -> int:
+    def _count(self, end: End) -> int:
         def work(tx: Tx) -> int:
             numbers = [spaces.find(tx, name) or 0 for name in self._names]
             return sum(shelf.count(tx, number) for shelf in _SHELVES for number in numbers)
@@ -363,7 +338,7 @@ class _Copy:
                 )
         return page, FEEDBACK.of(tx, space, [record.key for record in page])
 
-    def _pages(self, end: _End, shelf: Shelf, space: int) -> Iterator[list[Record]]:
+    def _pages(self, end: End, shelf: Shelf, space: int) -> Iterator[list[Record]]:
         after = shelf.start
         while page := end.store.read(partial(shelf.page, space=space, after=after), space):
             yield page
@@ -404,7 +379,7 @@ class _Copy:
         self._progress(self._done, self._total)
 
 
-def _chosen(source: _End, names: Sequence[str] | None) -> list[str]:
+def _chosen(source: End, names: Sequence[str] | None) -> list[str]:
     """The spaces to copy, all that users made if none is named."""
     known = source.store.read(spaces.names, None)
     for name in names or ():
@@ -413,7 +388,7 @@ def _chosen(source: _End, names: Sequence[str] | None) -> list[str]:
     return known if names is None else list(dict.fromkeys(names))
 
 
-def _bind(source: _End, target: _End, *, writing: bool) -> tuple[int, int]:
+def _bind(source: End, target: End, *, writing: bool) -> tuple[int, int]:
     """See to it that both ends' vectors come from one embedder; returns the generation of each.
 
     A target without vectors takes over the source's identity and planted memory; any other keeps its own
@@ -428,7 +403,7 @@ def _bind(source: _End, target: _End, *, writing: bool) -> tuple[int, int]:
     return (theirs.generation if theirs else 0), (ours.generation if ours else 0)
 
 
-def _adopt(source: _End, target: _End, theirs: Identity) -> Identity:
+def _adopt(source: End, target: End, theirs: Identity) -> Identity:
     def planted(tx: Tx) -> list[Record]:
         return MEMORIES.page(tx, spaces.find(tx, spaces.PLANTED) or 0, MEMORIES.start)
 
@@ -446,7 +421,7 @@ def _adopt(source: _End, target: _End, theirs: Identity) -> Identity:
     return target.store.write(work, None)
 
 
-def _ensure_alike(source: _End, target: _End, theirs: Identity, ours: Identity) -> None:
+def _ensure_alike(source: End, target: End, theirs: Identity, ours: Identity) -> None:
     if (theirs.name, theirs.version, theirs.dimension) != (ours.name, ours.version, ours.dimension):
         raise EmbedderMismatch(
             f"{source.name} was written with embedder {theirs.name} {theirs.version} ({theirs.dimension} numbers),"
@@ -455,7 +430,7 @@ def _ensure_alike(source: _End, target: _End, theirs: Identity, ours: Identity) 
         )
 
 
-def _ensure_generation(tx: Tx, expected: int, end: _End) -> None:
+def _ensure_generation(tx: Tx, expected: int, end: End) -> None:
     """Refuse to mix vectors of two embedders."""
     if memories.current_generation(tx) != expected:
         raise EmbedderMismatch(f"{end.name} was embedded anew while it was copied: run the copy again")

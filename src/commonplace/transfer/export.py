@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from commonplace.canvas import checked_path
 from commonplace.errors import CommonplaceError, InvalidInput
 from commonplace.guard import redaction
 from commonplace.memories import write
@@ -307,7 +306,7 @@ def _read_file(core: Core, record: Mapping[str, Any]) -> _Restore:
     canvas = checks.name(record["canvas"], "canvas name")
     content = record["content"]
     row = (
-        checked_path(record["path"]),
+        checks.path(record["path"]),
         checks.count(record["revision"], "revision", least=1),
         None if content is None else checks.text(content, "content", limit=core.settings.max_content_bytes),
         _micros(record["at"]),

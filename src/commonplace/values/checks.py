@@ -55,6 +55,14 @@ def optional_name(value: object, what: str) -> str | None:
     return None if value is None else name(value, what)
 
 
+def path(value: object) -> str:
+    """Return a relative path with forward slashes that stays inside its canvas."""
+    checked = name(value, "path")
+    if checked.startswith("/") or any(part in ("", ".", "..") for part in checked.split("/")) or "\\" in checked:
+        raise InvalidInput(f"path {value!r} must be relative, with forward slashes and no empty, . or .. parts")
+    return checked
+
+
 def kind(value: str) -> Kind:
     """One of the kinds."""
     for known in KINDS:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import psycopg
 
-from commonplace.errors import InvalidInput, NotABook, StoreError, StoreUnavailable
+from commonplace.errors import NotABook, StoreUnavailable
 from commonplace.settings import Settings
 from commonplace.store import schema, verify
 from commonplace.store.base import Store, Tx
@@ -172,21 +172,9 @@ def size(tx: Tx) -> int:
 
 def backup(store: Store, path: Path, settings: Settings) -> None:
     """Copy the whole book into a new SQLite file, which opens as a book of its own."""
-    from commonplace.store.sqlite.store import SqliteStore
-    from commonplace.transfer import copy  # few programs back up from here
+    from commonplace.transfer.copy import End, back_up  # few programs back up from here
 
-    if path.exists():
-        raise InvalidInput(f"{path} exists already; a backup never overwrites a file: choose another name")
-    target = SqliteStore(path, settings)
-    try:
-        copied = copy.copy(store, target)
-        if not copied.ok:
-            raise StoreError(f"the backup at {path} is not what was read: {'; '.join(copied.problems)}")
-    except BaseException:
-        target.close()
-        path.unlink(missing_ok=True)
-        raise
-    target.close()
+    back_up(End(store, "the source"), path, settings)
 
 
 def check(tx: Tx, *, deep: bool) -> Check:
