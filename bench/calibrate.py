@@ -26,23 +26,23 @@ import numpy.typing as npt
 from quality import data, systems, tiny
 
 import commonplace
-from commonplace.recall import rank, settle
+from commonplace.recall import answer, evidence, request
 
-THRESHOLDS = (0.15, 0.2, rank.THRESHOLD, 0.3, 0.4)
+THRESHOLDS = (0.15, 0.2, answer.THRESHOLD, 0.3, 0.4)
 SIZES = (3, 10, 30, 100)
 EACH = 40
 """Small books of each size, of each set."""
 Array = npt.NDArray[Any]
 
 
-CURRENT = (settle.BIAS, settle.BEST, settle.AFFINITY, settle.NAMED, settle.LEAD)
+CURRENT = (answer.BIAS, answer.BEST, answer.AFFINITY, answer.NAMED, answer.LEAD)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
     """What the settlement saw of a question."""
 
-    best: float = -rank.CERTAIN
+    best: float = -evidence.CERTAIN
     affinity: float = 0.0
     named: bool = False
     lead: float = 0.0
@@ -50,7 +50,7 @@ class Seen:
 
     @property
     def many(self) -> float:
-        return self.searched / (self.searched + settle.FEW)
+        return self.searched / (self.searched + answer.FEW)
 
     def features(self) -> list[float]:
         return [self.many * each for each in (1.0, self.best, self.affinity, float(self.named), self.lead)]
@@ -77,7 +77,7 @@ class Asked:
     def keeps(self, threshold: float, constants: Sequence[float]) -> bool:
         slope = 1 - self.seen.many * (1 - constants[1])
         least = self.odds(constants) - slope * max(self.behind, default=0.0)
-        return self.passes(threshold, constants) and least >= _logit(rank.COMPANY)
+        return self.passes(threshold, constants) and least >= _logit(request.COMPANY)
 
 
 def _logit(probability: float) -> float:
@@ -91,12 +91,12 @@ class Asker:
         self.folder = Path(tempfile.mkdtemp(prefix="calibrate-"))
         self.book = commonplace.open(self.folder / "book.db")
         self.seen = Seen()
-        self.usual = settle.Settlement.settle
-        settle.Settlement.settle = self._looking()  # type: ignore[method-assign]  # put back by close
+        self.usual = answer.Settlement.settle
+        answer.Settlement.settle = self._looking()  # type: ignore[method-assign]  # put back by close
 
     def _looking(self) -> Any:
-        def look(settlement: settle.Settlement, evidence: Array, *, affinity: float, lead: float) -> Array:
-            ahead = min(max(lead, -settle.FARTHEST), settle.FARTHEST)
+        def look(settlement: answer.Settlement, evidence: Array, *, affinity: float, lead: float) -> Array:
+            ahead = min(max(lead, -answer.FARTHEST), answer.FARTHEST)
             self.seen = Seen(
                 best=float(evidence.max()),
                 affinity=affinity,
@@ -118,7 +118,7 @@ class Asker:
             for question in questions:
                 hits = here.recall(question.text, threshold=0, max_tokens=None).hits
                 if hits:
-                    slope = 1 - self.seen.many * (1 - settle.BEST)
+                    slope = 1 - self.seen.many * (1 - answer.BEST)
                     odds = [_logit(min(max(hit.parts.relevance, 1e-9), 1 - 1e-7)) for hit in hits]
                     behind = [
                         (max(odds) - each) / slope
@@ -128,7 +128,7 @@ class Asker:
                     yield Asked(set=case.set, kind=kind, seen=self.seen, behind=behind)
 
     def close(self) -> None:
-        settle.Settlement.settle = self.usual  # type: ignore[method-assign]
+        answer.Settlement.settle = self.usual  # type: ignore[method-assign]
         self.book.close()
         shutil.rmtree(self.folder)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from commonplace.recall import answer, closely, context, question, rank, settle
+from commonplace.recall import answer, evidence, request
 
 PARTS = ("meaning", "words", "context", "speakers", "names", "dates", "ages", "shape", "affinity", "lead", "request")
 
@@ -10,24 +10,24 @@ PARTS = ("meaning", "words", "context", "speakers", "names", "dates", "ages", "s
 def switch_off(part: str) -> None:
     """Take one part out of the ranking, for this process."""
     if part == "context":
-        context.BEFORE, context.AFTER, context.SESSION = (0.0, 0.0), (0.0, 0.0), 0.0
+        evidence.BEFORE, evidence.AFTER, evidence.SESSION = (0.0, 0.0), (0.0, 0.0), 0.0
     elif part == "names":
-        question.without = lambda text, names: text
+        request.strip_names = lambda text, names: text
     elif part == "request":
-        question.subject = lambda text: text
+        request.strip_request = lambda text: text
     elif part == "affinity":
-        answer.WordMatcher = type("Nobody", (), {})
+        evidence.WordMatcher = type("Nobody", (), {})
     else:
         for module, name in _WEIGHTS[part]:
             setattr(module, name, 0.0)
 
 
 _WEIGHTS = {
-    "meaning": [(rank, "MEANING")],
-    "words": [(rank, "WORDS")],
-    "speakers": [(closely, "ASKED")],
-    "dates": [(closely, "SAME_MONTH"), (closely, "NEXT_MONTH"), (closely, "SAME_DAY")],
-    "ages": [(closely, "EARLIER")],
-    "shape": [(closely, "ASKING"), (closely, "TIME"), (closely, "NUMBER"), (closely, "NAME")],
-    "lead": [(settle, "LEAD")],
+    "meaning": [(evidence, "MEANING")],
+    "words": [(evidence, "WORDS")],
+    "speakers": [(evidence, "ASKED")],
+    "dates": [(evidence, "SAME_MONTH"), (evidence, "NEXT_MONTH"), (evidence, "SAME_DAY")],
+    "ages": [(evidence, "EARLIER")],
+    "shape": [(evidence, "ASKING"), (evidence, "TIME"), (evidence, "NUMBER"), (evidence, "NAME")],
+    "lead": [(answer, "LEAD")],
 }

@@ -21,7 +21,7 @@ import Stemmer
 
 import commonplace
 from commonplace.models import embedders
-from commonplace.recall import second_reading
+from commonplace.recall import rerank
 from commonplace.text import tokens
 from quality.data import Case, Unit
 from quality.measures import BUDGETS
@@ -73,8 +73,8 @@ class Reading:
         self.budget = budget
         self.known: dict[str, float] | None = None
         if reranker is not None:
-            self.read = second_reading._scores
-            second_reading._scores = self.scores
+            self.read = rerank.read_scores
+            rerank.read_scores = self.scores
 
     def forget(self) -> None:
         self.known = None

@@ -11,7 +11,7 @@ import pytest
 import commonplace
 from commonplace import Book, RerankerFailed, Settings
 from commonplace.errors import StoreBusy
-from commonplace.recall import second_reading
+from commonplace.recall import rerank
 
 QUESTION = "Which colour is the door of the house?"
 TEXTS = [f"The colour of the door of house {number} is a matter of taste" for number in range(40)]
@@ -74,9 +74,9 @@ def test_what_the_reranker_prefers_comes_first_and_says_so(opened: Opened) -> No
 def test_at_most_the_first_are_read_the_best_first_and_each_once(opened: Opened) -> None:
     scripted = Scripted()
     answer = opened(scripted, rerank_budget=60).recall(QUESTION, k=40, threshold=0)
-    assert len(scripted.read) == len(set(scripted.read)) == second_reading.FIRST
+    assert len(scripted.read) == len(set(scripted.read)) == rerank.FIRST
     assert scripted.read[:10] == told(opened(None).recall(QUESTION))[:10]
-    assert [hit.parts.reread for hit in answer].count(None) == len(TEXTS) - second_reading.FIRST
+    assert [hit.parts.reread for hit in answer].count(None) == len(TEXTS) - rerank.FIRST
 
 
 def test_who_said_it_is_read_with_it(opened: Opened) -> None:
@@ -89,7 +89,7 @@ def test_who_said_it_is_read_with_it(opened: Opened) -> None:
 
 def test_nothing_new_from_the_reranker_leaves_the_evidence_as_it_was() -> None:
     evidence = np.array([-20, -3, 0, 4, 30], np.float32)
-    assert not second_reading.news(evidence, second_reading.expected(evidence)).any()
+    assert not rerank.weigh_scores(evidence, rerank.expect_scores(evidence)).any()
 
 
 def test_a_reranker_that_finds_nothing_empties_the_answer(opened: Opened) -> None:
@@ -117,7 +117,7 @@ def test_no_batch_is_begun_that_would_end_after_the_budget(each: float, batches:
             clock.now += each
             return scripted.score(query, texts)
 
-    scores = second_reading._scores(Slow(), QUESTION, TEXTS[: second_reading.FIRST], 0.5, clock)
+    scores = rerank.read_scores(Slow(), QUESTION, TEXTS[: rerank.FIRST], 0.5, clock)
     assert len(scripted.batches) == batches
     assert scripted.read == TEXTS[: len(scores)]
 

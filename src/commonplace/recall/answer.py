@@ -1,328 +1,340 @@
-"""A recall from end to end, but for the store's part: what to ask, whom to pick, what to answer."""
+"""A recall from end to end: ask the store, decide whether the book answers the question, and pick what to show.
+
+The best memory decides for the whole question: irrelevant memories are never returned to fill a quota.
+"""
 
 from __future__ import annotations
 
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TypeAlias
 
 import numpy as np
 import simsimd
 
 from commonplace.errors import InvalidInput
-from commonplace.memories import strength as weigh
+from commonplace.memories import strength
 from commonplace.memories.core import Core, embed_query
 from commonplace.models.background import Background
-from commonplace.models.embedders.base import Embedder, WordMatcher
-from commonplace.recall import closely, links, pack, question, rank, second_reading, verdict
-from commonplace.recall.distinct import ALIKE, distinct
-from commonplace.recall.links import Related
-from commonplace.recall.request import Request
-from commonplace.recall.settle import Settlement
-from commonplace.store import trace
-from commonplace.store.base import Choice, Found
-from commonplace.store.candidates import Candidates, Part, Probe
+from commonplace.recall import evidence, pack
+from commonplace.recall.evidence import CERTAIN, Judgement
+from commonplace.recall.repeats import ALIKE, find_distinct
+from commonplace.recall.request import Question, Request, find_names, make_probe, read_question
+from commonplace.recall.rerank import rerank
+from commonplace.store import bm25, trace
+from commonplace.store.base import Choice, Found, Tx, Where
+from commonplace.store.candidates import Candidates
 from commonplace.store.row import FeedbackRow, MemoryRow
-from commonplace.store.tables import memories
-from commonplace.store.where import Selection, compile_where, is_plain
-from commonplace.text import speakers
-from commonplace.text import terms as analyze
-from commonplace.values import KINDS, Hit, Order, Recall, Score, checks, times
+from commonplace.store.tables import links, memories
+from commonplace.store.where import compile_where, is_plain
+from commonplace.values import Coverage, Hit, Link, Memory, Recall, Score, checks, times
 from commonplace.values.arrays import Floats, Ints
+
+THRESHOLD = 0.25
+"""Relevance below which nothing is recalled, unless the caller says otherwise."""
+HANDFUL = 50
+"""Memories among which little can be mistaken for an answer."""
+HANDFUL_THRESHOLD = 0.15
+"""The threshold there: of questions about something else, two in a hundred reach it."""
+KNOWN = 0.8
+"""Relevance from which the best memory surely bears on the question."""
+HELD = 0.7
+"""Share of the question's words that must be found, or only a part of what was asked can be answered."""
+
+# Log-odds that the book answers the question, fitted on questions of its own and of other books (docs/quality.md).
+BIAS = -3.0
+BEST = 0.7
+"""For each of the best memory's log-odds: of many candidates one always looks good."""
+AFFINITY = 4.8
+"""For a best memory that has each of the question's words, or one that means the same."""
+NAMED = 2.5
+"""For a question that names somebody who has spoken here."""
+LEAD = 1.5
+"""For each of log-odds by which that person's words fit the question better than anybody else's, or worse."""
+FARTHEST = 4.0
+"""A lead beyond which nothing changes."""
+FEW = 20.0
+"""Memories up to which their own evidence rather stands as it is: among few, nothing looks good by chance."""
 
 _SPARE = 2
 """Fetch this many times k, so that duplicates and rows that a filter refuses leave enough."""
 _CLOSER = 100
 """Candidates that are looked at closely, with their texts."""
-_CLOSEST = 40
-"""Of these, the ones whose words are compared one by one."""
 _MOST_ADDED = 8.0
 """Evidence that a close look can hardly add: what is further below the cut-off is not fetched."""
-_FEW_WORDS = 3
-_UNRATED = FeedbackRow("")
-
-
-Judged: TypeAlias = Found[rank.Judgement]
-Relate: TypeAlias = Callable[[Sequence[str], Sequence[str]], Related]
-"""Looks up the links of messages and of decisions, each by their ids."""
-
 _OUTDATED = 0.9
-"""What a message is worth of which something is no longer so: less than any that still holds."""
+"""Factor for a message of which something no longer holds: it stands behind any that still does."""
+_LITTLE_ELSE = 0.6
+"""A message that was learned from to this extent says little else."""
+_FEW_WORDS = 3
 _QUESTION = re.compile(r"\s*(?:[^.!?\n]|[.](?=\S))*\?[\s?!]*")
 """One sentence that ends with a question mark."""
 _DECIDED = ("decision", "pattern", "preference")
+_UNRATED = FeedbackRow("")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Related:
+    """What the links of some memories say of them."""
+
+    outdated: frozenset[str] = frozenset()
+    """Messages of which something that was learned is superseded by now."""
+    over: frozenset[str] = frozenset()
+    """Messages that say little more than what is superseded."""
+    retold: Mapping[str, str] = field(default_factory=dict)
+    """Messages that say little more than a memory that was learned from them, which is the value."""
+    reversed: Sequence[tuple[str, Memory]] = ()
+    """Memories that were superseded, each with the id of the one that took its place."""
 
 
 def recall(core: Core, space: int, request: Request) -> Recall:
     """Answer a request from one space."""
     identity, store, selection = core.identity(), core.store, request.selection
-    asked = _asked(core, space, request)
-    vector = request.vector
-    if vector is not None:
-        vector = checks.vector(vector, identity.dimension)
-    elif not asked.about.strip():
-        raise InvalidInput("the query is empty: ask a question, or use list() to see what is there")
-    else:
-        vector = embed_query(core.embedder, asked.about)
-    probed = probe(request, asked.subject, vector, identity.generation, depth=core.settings.candidates)
+    names = find_names(request.query)
+    # Names in the question are speakers' if somebody of that name has spoken here.
+    heard = store.frequencies(space, [*map(trace.speaker_hash, names)], identity.generation).tolist() if names else []
+    question = read_question(
+        request.query,
+        named=frozenset(name for name, count in zip(names, heard, strict=True) if count),
+        asked_at=times.from_micros(request.now if selection.as_of is None else selection.as_of),
+    )
+    vector = _query_vector(core, request, question)
+    probe = make_probe(
+        request, question.subject, vector, generation=identity.generation, depth=core.settings.candidates
+    )
     where = compile_where(store.dialect, space, selection, now=request.now)
-    chooser = partial(choose, request=request, asked=asked, probe=probed, background=identity.background)
-    found = store.search(space, probed, where, chooser, narrow=not is_plain(selection), as_of=selection.as_of)
-    judgement = closer(asked, found, core.embedder)
+    choose = partial(
+        _choose, request=request, terms=probe.terms, named=bool(question.named), background=identity.background
+    )
+    found = store.search(space, probe, where, choose, narrow=not is_plain(selection), as_of=selection.as_of)
+    judgement = _judge_rows(core, question, found)
     if core.reranker is not None:
-        judgement = second_reading.reread(
-            request.query, found, judgement, core.reranker, budget=core.settings.rerank_budget
-        )
-    return assemble(request, found, judgement, partial(_look_up, core, space, selection))
+        judgement = rerank(request.query, found, judgement, core.reranker, budget=core.settings.rerank_budget)
+    best = _find_best(found, judgement, request)
+    rows = [] if selection.superseded or selection.as_of is not None else [found.rows[i] for i, _ in best]
+    said = [row.id for row in rows if row.kind == "message"]
+    decided = [row.id for row in rows if row.kind in _DECIDED]
+    related = Related()
+    if said or decided:
+        seen = compile_where(store.dialect, space, replace(selection, superseded=True), now=request.now)
+        related = store.read(partial(find_related, space=space, said=said, decided=decided, where=seen), space)
+    return _assemble(request, found, judgement, best, related)
 
 
-def _look_up(core: Core, space: int, selection: Selection, said: Sequence[str], decided: Sequence[str]) -> Related:
-    where = compile_where(core.store.dialect, space, replace(selection, superseded=True), now=times.now())
-    return core.store.read(lambda tx: links.related(tx, space, said, decided, where), space)
+def _query_vector(core: Core, request: Request, question: Question) -> Floats:
+    if request.vector is not None:
+        return checks.vector(request.vector, core.identity().dimension)
+    if not question.about.strip():
+        raise InvalidInput("the query is empty: ask a question, or use list() to see what is there")
+    return embed_query(core.embedder, question.about)
 
 
-def _asked(core: Core, space: int, request: Request) -> Asked:
-    query, past = request.query, request.selection.as_of
-    read = question.read(query, times.from_micros(request.now if past is None else past))
-    named: frozenset[str] = frozenset()
-    if read.names:
-        calls = roll_call(read.names)
-        named = present(read.names, core.store.frequencies(space, calls, core.identity().generation))
-    about = question.without(query, named)
-    return Asked(question=read, named=named, about=about, subject=question.subject(about))
-
-
-def choose(
-    candidates: Candidates, *, request: Request, asked: Asked, probe: Probe, background: Background
-) -> Choice[rank.Judgement]:
+def _choose(
+    candidates: Candidates, *, request: Request, terms: tuple[int, ...], named: bool, background: Background
+) -> Choice[Judgement]:
     """Judge the candidates, and pick those that are worth fetching."""
-    judgement = rank.judge(candidates, background, probe.terms)
+    judgement = evidence.judge(candidates, background, terms)
     order = np.argsort(-judgement.evidence, kind="stable")[: max(_SPARE * request.k, _CLOSER)]
-    settlement = Settlement(searched=candidates.searched, named=bool(asked.named))
-    least = settlement.least(request.company) - _MOST_ADDED
+    least = Settlement(searched=candidates.searched, named=named).least(request.company) - _MOST_ADDED
     return Choice(positions=order[judgement.evidence[order] >= least], judgement=judgement)
 
 
-def roll_call(names: Sequence[str]) -> tuple[int, ...]:
-    """Give the terms that stand in a memory which somebody of each name has spoken."""
-    return tuple(map(trace.speaker_hash, names))
-
-
-def present(names: Sequence[str], heard: Ints) -> frozenset[str]:
-    """Those of the names that answered a roll call, by how often each was heard."""
-    return frozenset(name for name, times in zip(names, heard.tolist(), strict=True) if times)
-
-
-def probe(request: Request, subject: str, vector: Floats | None, generation: int, *, depth: int) -> Probe:
-    """The question as both indexes understand it; `subject` is what it asks for, less who is to have said it."""
-    selection = request.selection
-    past = selection.as_of is not None
-    return Probe(
-        vector=vector,
-        terms=analyze.query_terms(subject),
-        depth=max(depth, 2 * request.k),
-        generation=generation,
-        # Of the past, the rows alone know what had ended by then.
-        now=0 if past else request.now,
-        superseded=past or selection.superseded,
-        kinds=tuple(KINDS.index(kind) for kind in selection.kinds),
-        labels=tuple(trace.tag_hash(tag) for tag in selection.tags),
-        within=_hashed(selection),
-    )
-
-
-def _hashed(selection: Selection) -> tuple[tuple[Part, tuple[int, ...]], ...]:
-    within = selection.within
-    if within is None:
-        return ()
-    parts: tuple[tuple[Part, tuple[str, ...] | None], ...] = (
-        ("user", within.users),
-        ("agent", within.agents),
-        ("session", within.sessions),
-    )
-    shared = (0,) if within.shared else ()
-    return tuple(
-        (part, (*shared, *(trace.name_hash(name) for name in names))) for part, names in parts if names is not None
-    )
+def _judge_rows(core: Core, question: Question, found: Found[Judgement]) -> Judgement:
+    """Judge the fetched rows closely; whatever was not fetched is out."""
+    odds = np.full_like(found.judgement.evidence, -CERTAIN)
+    if found.rows:
+        look = evidence.look_closely(question, found, core.embedder)
+        settlement = Settlement(searched=found.candidates.searched, named=bool(question.named))
+        settled = settlement.settle(look.evidence, affinity=look.affinity, lead=look.lead)
+        odds[found.positions] = np.clip(settled, -CERTAIN, CERTAIN)
+    return replace(found.judgement, evidence=odds, relevance=evidence.probability(odds))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What is asked for, and of whom."""
+class Settlement:
+    """Turns the evidence for each memory into the log-odds that it answers the question; the order stays."""
 
-    question: question.Question
-    named: frozenset[str]
-    """Words of speakers' names that the question holds."""
-    about: str
-    """The question less who is to have said it: what is compared by meaning."""
-    subject: str
-    """Of that, what it asks for, less how it asks: what is compared by words."""
+    searched: int
+    """Memories that the search was about."""
+    named: bool
+    """Whether the question names somebody who has spoken here."""
 
+    def settle(self, evidence: Floats, *, affinity: float, lead: float = 0.0) -> Floats:
+        """Return the log-odds that are left when the question may be about something else.
 
-def closer(asked: Asked, found: Judged, embedder: Embedder) -> rank.Judgement:
-    """The judgement after a close look at the rows that were fetched."""
-    judgement = found.judgement
-    if not found.rows:
-        return rank.closer(judgement, found.positions, np.empty(0, np.float32))
-    told = [_told(row) for row in found.rows]
-    spoken = closely.speakers(asked.question, asked.named, told)
-    evidence = judgement.evidence[found.positions] + spoken
-    evidence += closely.moments(asked.question, told) + closely.ages(told, judgement.words[found.positions])
-    # Engines differ in the last digits: what is as good as equal goes by age, so that all look at the same ones.
-    seqs = np.array([each.seq for each in told], np.int64)
-    best = np.lexsort((seqs, -np.round(evidence, 3)))[:_CLOSEST]
-    texts = [found.rows[i].text for i in best.tolist()]
-    evidence += closely.shapeless(asked.question)
-    evidence[best] += closely.shape(asked.question, texts)
-    at = found.positions[best]
-    affinity = closely.expected(judgement.share[at], judgement.meaning[at])
-    if isinstance(embedder, WordMatcher):
-        affinity = embedder.affinity(question.informative(asked.subject), texts)
-        evidence[best] += closely.likeness(affinity, judgement.share[at], judgement.meaning[at])
-    settlement = Settlement(searched=found.candidates.searched, named=bool(asked.named))
-    settled = settlement.settle(
-        evidence,
-        affinity=float(affinity[np.argmax(evidence[best])]),
-        lead=closely.lead(evidence - spoken, spoken, told),
-    )
-    return rank.closer(judgement, found.positions, settled)
+        `affinity` is that of the best memory, `lead` how much better it fits that the one who is named said it.
+        """
+        settled: Floats = (np.float32(self._slope) * evidence + self._standing(affinity, lead)).astype(np.float32)
+        return settled
+
+    def least(self, relevance: float) -> float:
+        """Return the evidence below which no memory can come to this relevance, whatever its words."""
+        if relevance <= 0:
+            return -math.inf
+        odds = math.log(relevance / (1 - relevance)) if relevance < 1 else math.inf
+        return (odds - self._standing(1.0, FARTHEST if self.named else 0.0)) / self._slope
+
+    @property
+    def _many(self) -> float:
+        return self.searched / (self.searched + FEW)
+
+    @property
+    def _slope(self) -> float:
+        return 1 - self._many * (1 - BEST)
+
+    def _standing(self, affinity: float, lead: float) -> float:
+        ahead = min(max(lead, -FARTHEST), FARTHEST)
+        return self._many * (BIAS + AFFINITY * affinity + NAMED * self.named + LEAD * ahead)
 
 
-def _told(row: MemoryRow) -> closely.Told:
-    source, text, said_at, seq = row.source, row.text, row.said_at, row.seq
-    return closely.Told(text, speakers.speaker(source, text), said_at, seq)
+def usual_threshold(searched: int) -> float:
+    """Return the threshold that holds among so many memories, unless the caller says otherwise."""
+    return HANDFUL_THRESHOLD if searched <= HANDFUL else THRESHOLD
 
 
-def assemble(request: Request, found: Judged, judgement: rank.Judgement, relate: Relate) -> Recall:
-    """The answer from the rows that were fetched: weighed, without repeats, within the budget.
+def find_coverage(
+    candidates: Candidates, judgement: Judgement, threshold: float, asking: Sequence[int] = ()
+) -> Coverage:
+    """Return `known` when something surely bears on the question, `unknown` when nothing passes.
 
-    `relate` looks up what is linked with the best of them.
+    A caller who lowers the threshold sees more, but does not make the book know more. Neither do the candidates at
+    the places `asking`, which only ask: a question that was put before is no answer to it.
     """
-    best = _best(found, judgement, request)
-    plain = not request.selection.superseded and request.selection.as_of is None
-    related = Related() if not plain else _related([found.rows[i] for i, _ in best], relate)
-    factors = {i: _factors(found.rows[i], float(judgement.evidence[at]), found.uses, request) for i, at in best}
-    scores = {
-        i: math.prod(factors[i], start=float(judgement.relevance[at]))
-        * (_OUTDATED if found.rows[i].id in related.outdated else 1.0)
-        for i, at in best
-    }
-    ranked = sorted(scores, key=lambda i: (-scores[i], found.rows[i].id))
-    shown, avoid = _apart(found, _without_repeats(found, _untold(found, ranked, related)), request)
-    hits = [
-        Hit(
-            memory=memories.decode(found.rows[i]),
-            score=scores[i],
-            parts=_parts(judgement, int(found.positions[i]), factors[i]),
-        )
-        for i in (*shown, *avoid)
-    ]
-    shown_hits, warnings = hits[: len(shown)], [*hits[len(shown) :], *_reversed(hits[: len(shown)], related)]
-    packed = pack.pack(shown_hits, warnings[: request.k], max_tokens=request.max_tokens, order=request.order)
-    return Recall(
-        query=request.query,
-        text=packed.text,
-        hits=_ordered(packed.hits, request.order),
-        avoid=packed.avoid,
-        coverage=verdict.coverage(found.candidates, judgement, _threshold(found, request), _asking(found)),
-        receipt=weigh.make_receipt([hit.memory.id for hit in (*packed.hits, *packed.avoid)]),
-    )
+    passed = judgement.relevance >= max(threshold, usual_threshold(candidates.searched))
+    if not passed.any():
+        return "unknown"
+    passed[list(asking)] = False
+    if not passed.any() or float(judgement.relevance[passed].max()) < KNOWN:
+        return "partly known"
+    if not candidates.counts.shape[1]:
+        return "known"
+    rarity = bm25.weights(candidates.frequencies, candidates.population)
+    held = (candidates.counts[passed] > 0).any(axis=0)
+    return "known" if float(rarity[held].sum() / rarity.sum()) >= HELD else "partly known"
 
 
-def _related(rows: Sequence[MemoryRow], relate: Relate) -> Related:
-    said = [row.id for row in rows if row.kind == "message"]
-    decided = [row.id for row in rows if row.kind in _DECIDED]
-    return relate(said, decided) if said or decided else Related()
-
-
-def _asking(found: Judged) -> list[int]:
-    """The places among the candidates of messages that ask something and state nothing."""
-    places = zip(found.rows, found.positions.tolist(), strict=True)
-    return [at for row, at in places if row.kind == "message" and _QUESTION.fullmatch(row.text)]
-
-
-def _untold(found: Judged, ranked: list[int], related: Related) -> list[int]:
-    """The ranked rows less messages that say little more than what is superseded, or than a memory that is there."""
-    ids = {i: found.rows[i].id for i in ranked}
-    there = set(ids.values())
-    return [i for i in ranked if ids[i] not in related.over and related.retold.get(ids[i]) not in there]
-
-
-def _reversed(shown: Sequence[Hit], related: Related) -> Iterator[Hit]:
-    """What was decided before the decisions that are shown, and is so no longer."""
-    decided = {hit.memory.id: hit for hit in shown}
-    for id, memory in related.reversed:
-        if id in decided:
-            yield replace(decided[id], memory=memory)
-
-
-def _best(found: Judged, judgement: rank.Judgement, request: Request) -> list[tuple[int, int]]:
-    """The rows that may be shown, each with its place among the candidates: none if the best is not good enough."""
+def _find_best(found: Found[Judgement], judgement: Judgement, request: Request) -> list[tuple[int, int]]:
+    """Return the rows that may be shown, each with its place among the candidates: none if the best is too weak."""
     if not (judgement.relevance[found.positions] >= _threshold(found, request)).any():
         return []
     order = np.argsort(-judgement.evidence[found.positions], kind="stable")[: max(_SPARE * request.k, 20)]
-    places = zip(order.tolist(), found.positions[order].tolist(), strict=True)
-    least = judgement.evidence[found.positions[order[0]]] - request.apart
+    places: Ints = found.positions[order]
+    least = judgement.evidence[places[0]] - request.apart
     return [
-        (i, at) for i, at in places if judgement.relevance[at] >= request.company and judgement.evidence[at] >= least
+        (i, at)
+        for i, at in zip(order.tolist(), places.tolist(), strict=True)
+        if judgement.relevance[at] >= request.company and judgement.evidence[at] >= least
     ]
 
 
-def _threshold(found: Judged, request: Request) -> float:
-    return rank.usual(found.candidates.searched) if request.threshold is None else request.threshold
+def _threshold(found: Found[Judgement], request: Request) -> float:
+    return usual_threshold(found.candidates.searched) if request.threshold is None else request.threshold
 
 
-def _factors(
-    row: MemoryRow, evidence: float, uses: Mapping[str, FeedbackRow], request: Request
-) -> tuple[float, float, float]:
-    """Certainty, recency and strength of a row."""
-    now, half_lives = request.now, request.half_lives
-    use = uses.get(row.id, _UNRATED)
-    return (
-        rank.certainty(evidence),
-        weigh.recency((now - row.said_at) / 1e6, half_lives[row.kind]),
-        weigh.strength(row.importance, used=use.used, ignored=use.ignored, wrong=use.wrong, confirmed=use.confirmed),
+def find_related(tx: Tx, space: int, said: Sequence[str], decided: Sequence[str], where: Where) -> Related:
+    """Look up the links of messages and of decisions. `where` limits which reversed decisions are returned."""
+    learned = links.to(tx, space, said, "learned from") if said else []
+    rows = memories.currents(tx, space, list({link.id for link in learned})) if learned else []
+    there = {row.id: row.valid_to is None for row in rows}
+    past = [link for link in learned if there.get(link.id) is False]
+    before = {link.other: link.id for link in links.leading(tx, space, decided, "supersedes")} if decided else {}
+    reversed = memories.some(tx, where, list(before)) if before else []
+    # A memory in quarantine is no warning either; what was advised against and no longer is needs no second one.
+    doubtful = memories.quarantined(tx, space, [row.id for row in reversed]) if reversed else set()
+    return Related(
+        outdated=frozenset(link.other for link in past),
+        over=frozenset(link.other for link in past if _share(link) > _LITTLE_ELSE),
+        retold={link.other: link.id for link in learned if there.get(link.id) and _share(link) > _LITTLE_ELSE},
+        reversed=[
+            (before[row.id], memories.decode(row))
+            for row in reversed
+            if row.id not in doubtful and row.valid_to is not None and row.kind != "failure"
+        ],
     )
 
 
-def _parts(judgement: rank.Judgement, position: int, factors: tuple[float, float, float]) -> Score:
-    certainty, recency, strength = factors
+def _share(link: Link) -> float:
+    """Return how much of a message a memory was learned from."""
+    share = link.detail.get("share")
+    return share if isinstance(share, float) else 0.0
+
+
+def _assemble(
+    request: Request, found: Found[Judgement], judgement: Judgement, best: Sequence[tuple[int, int]], related: Related
+) -> Recall:
+    """Weigh the best rows, drop repeats, and pack the rest into the token budget."""
+    parts = {i: _weigh(found.rows[i], at, judgement, found.uses, request) for i, at in best}
+    scores = {
+        i: part.relevance * part.certainty * part.recency * part.strength
+        * (_OUTDATED if found.rows[i].id in related.outdated else 1.0)
+        for i, part in parts.items()
+    }  # fmt: skip
+    ranked = sorted(scores, key=lambda i: (-scores[i], found.rows[i].id))
+    there = {found.rows[i].id for i in ranked}
+    told = [
+        i for i in ranked
+        if found.rows[i].id not in related.over and related.retold.get(found.rows[i].id) not in there
+    ]  # fmt: skip
+    kept = _drop_repeats(told, found)
+    # Failures are warnings; they are among the hits only when they were asked for.
+    failed = [] if "failure" in request.selection.kinds else [i for i in kept if found.rows[i].kind == "failure"]
+    hits, failures = (
+        [Hit(memory=memories.decode(found.rows[i]), score=scores[i], parts=parts[i]) for i in some[: request.k]]
+        for some in ([i for i in kept if i not in failed], failed)
+    )
+    shown = {hit.memory.id: hit for hit in hits}
+    reversed = [replace(shown[id], memory=memory) for id, memory in related.reversed if id in shown]
+    avoid = [*failures, *reversed][: request.k]
+    packed = pack.pack(hits, avoid, max_tokens=request.max_tokens, order=request.order)
+    asking = [
+        at
+        for row, at in zip(found.rows, found.positions.tolist(), strict=True)
+        if row.kind == "message" and _QUESTION.fullmatch(row.text)
+    ]
+    return Recall(
+        query=request.query,
+        text=packed.text,
+        hits=pack.put_in_order(packed.hits, request.order),
+        avoid=packed.avoid,
+        coverage=find_coverage(found.candidates, judgement, _threshold(found, request), asking),
+        receipt=strength.make_receipt([hit.memory.id for hit in (*packed.hits, *packed.avoid)]),
+        counted=pack.count_tokens,
+    )
+
+
+def _weigh(row: MemoryRow, at: int, judgement: Judgement, uses: Mapping[str, FeedbackRow], request: Request) -> Score:
+    use, reread = uses.get(row.id, _UNRATED), judgement.reread
     return Score(
-        meaning=float(judgement.meaning[position]),
-        words=float(judgement.words[position]),
-        relevance=float(judgement.relevance[position]),
-        certainty=certainty,
-        recency=recency,
-        strength=strength,
-        reread=_reread(judgement, position),
+        meaning=float(judgement.meaning[at]),
+        words=float(judgement.words[at]),
+        relevance=float(judgement.relevance[at]),
+        certainty=evidence.certainty(float(judgement.evidence[at])),
+        recency=strength.recency((request.now - row.said_at) / 1e6, request.half_lives[row.kind]),
+        strength=strength.strength(
+            row.importance, used=use.used, ignored=use.ignored, wrong=use.wrong, confirmed=use.confirmed
+        ),
+        reread=None if reread is None or np.isnan(reread[at]) else float(reread[at]),
     )
 
 
-def _reread(judgement: rank.Judgement, position: int) -> float | None:
-    if judgement.reread is None or np.isnan(judgement.reread[position]):
-        return None
-    return float(judgement.reread[position])
-
-
-def _without_repeats(found: Judged, ranked: list[int]) -> list[int]:
-    """The ranked rows less those that say again what a better one says."""
+def _drop_repeats(ranked: list[int], found: Found[Judgement]) -> list[int]:
+    """Return the ranked rows without those that say again what a better one says."""
     texts = [found.rows[i].text for i in ranked]
     vectors = found.vectors[ranked]
     # Texts are compared word by word only where two could be the same; mostly none could.
-    suspects = sorted(_alike(texts, vectors))
+    suspects = sorted(_find_suspects(texts, vectors))
     if not suspects:
         return ranked
-    kept = distinct([texts[place] for place in suspects], vectors[suspects])
+    kept = find_distinct([texts[place] for place in suspects], vectors[suspects])
     dropped = set(suspects) - {suspects[place] for place in kept}
     return [row for place, row in enumerate(ranked) if place not in dropped]
 
 
-def _alike(texts: list[str], vectors: Floats) -> set[int]:
-    """Places of texts that may say the same as another: equal but for case, or close and of mostly the same words."""
+def _find_suspects(texts: list[str], vectors: Floats) -> set[int]:
+    """Return the places of texts that may repeat another: equal but for case, or close and of mostly the same words."""
     if len(texts) < 2:
         return set()
     plain = [text.casefold() for text in texts]
@@ -330,27 +342,10 @@ def _alike(texts: list[str], vectors: Floats) -> set[int]:
     found = {place for place, text in enumerate(plain) if repeated[text] > 1}
     # Not by BLAS, as in the search: its threads wait for one another.
     cosines = np.asarray(simsimd.cdist(vectors, vectors, metric="dot"))
-    close = np.argwhere(np.triu(cosines > ALIKE, 1)).tolist()
-    if close:
-        words = [set(text.split()) for text in plain]
-        for one, other in close:
-            fewer = min(len(words[one]), len(words[other]))
-            # Scripts without spaces have few words: those are left to the comparison itself.
-            if fewer < _FEW_WORDS or 2 * len(words[one] & words[other]) > fewer:
-                found.update((one, other))
+    for one, other in np.argwhere(np.triu(cosines > ALIKE, 1)).tolist():
+        first, second = set(plain[one].split()), set(plain[other].split())
+        fewer = min(len(first), len(second))
+        # Scripts without spaces have few words: those are left to the comparison itself.
+        if fewer < _FEW_WORDS or 2 * len(first & second) > fewer:
+            found.update((one, other))
     return found
-
-
-def _apart(found: Judged, kept: list[int], request: Request) -> tuple[list[int], list[int]]:
-    """Failures warn; they stand among the hits only when they were asked for."""
-    if "failure" in request.selection.kinds:
-        return kept[: request.k], []
-    failures = [i for i in kept if found.rows[i].kind == "failure"]
-    shown = [i for i in kept if i not in failures]
-    return shown[: request.k], failures[: request.k]
-
-
-def _ordered(hits: tuple[Hit, ...], order: Order) -> tuple[Hit, ...]:
-    if order == "relevance":
-        return hits
-    return tuple(sorted(hits, key=lambda hit: hit.memory.said_at))

@@ -67,7 +67,7 @@ def pack(
         lines = _fitting(hits, avoid, lines, max_tokens)
     shown = tuple(hit for hit in hits if id(hit) in lines)
     avoided = tuple(hit for hit in avoid if id(hit) in lines)
-    written = _lines([lines[id(hit)] for hit in _ordered(shown, order)], [lines[id(hit)] for hit in avoided])
+    written = _lines([lines[id(hit)] for hit in put_in_order(shown, order)], [lines[id(hit)] for hit in avoided])
     if max_tokens is not None and (excess := _excess(written, max_tokens)):
         # The last line has no end, and the vocabulary may hold its last characters only together with one.
         return pack(hits, avoid, max_tokens=max_tokens - excess, order=order)
@@ -81,7 +81,7 @@ def _excess(written: list[str], max_tokens: int) -> int:
     return max(_total(written) - max_tokens, 0)
 
 
-def count(text: str) -> int:
+def count_tokens(text: str) -> int:
     """Count the tokens of a text that `pack` gave: line by line, since lines come again and whole answers do not."""
     return _total(text.split("\n")) if text else 0
 
@@ -162,8 +162,9 @@ def _lines(shown: list[str], avoided: list[str]) -> list[str]:
     return parts
 
 
-def _ordered(hits: Sequence[Hit], order: Order) -> Sequence[Hit]:
-    return sorted(hits, key=lambda hit: hit.memory.said_at) if order == "time" else hits
+def put_in_order(hits: Sequence[Hit], order: Order) -> tuple[Hit, ...]:
+    """Return hits as they are, or by the time that they were said."""
+    return tuple(sorted(hits, key=lambda hit: hit.memory.said_at) if order == "time" else hits)
 
 
 def _fitting(hits: Sequence[Hit], avoid: Sequence[Hit], lines: dict[int, str], max_tokens: int) -> dict[int, str]:

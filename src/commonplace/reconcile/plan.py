@@ -15,7 +15,8 @@ import numpy as np
 from commonplace.memories.core import Core, Place, embed_query
 from commonplace.memories.quarantine import HELD
 from commonplace.memories.write import make_records
-from commonplace.recall import rank
+from commonplace.recall.answer import THRESHOLD
+from commonplace.recall.evidence import Judgement, judge
 from commonplace.reconcile.claims.changes import may_reverse
 from commonplace.reconcile.claims.reading import read
 from commonplace.reconcile.neighbours import Known, Recent, stated
@@ -111,7 +112,7 @@ def settle(tx: Tx, core: Core, space: int, planned: Plan) -> list[Settled]:
 def about(core: Core, space: int, subject: str) -> list[MemoryRow]:
     """The memories and messages that bear on a subject."""
     vector = embed_query(core.embedder, subject)
-    return _search(core, space, vector, subject, KINDS, rank.THRESHOLD, _where(core, space, KINDS))
+    return _search(core, space, vector, subject, KINDS, THRESHOLD, _where(core, space, KINDS))
 
 
 def _where(core: Core, space: int, kinds: tuple[Kind, ...]) -> Where:
@@ -161,8 +162,8 @@ def _search(
         within=(),
     )
 
-    def choose(candidates: Candidates) -> Choice[rank.Judgement]:
-        judgement = rank.judge(candidates, identity.background, probe.terms)
+    def choose(candidates: Candidates) -> Choice[Judgement]:
+        judgement = judge(candidates, identity.background, probe.terms)
         order = np.argsort(-judgement.evidence, kind="stable")[:_RIVALS]
         return Choice(positions=order[judgement.relevance[order] >= threshold], judgement=judgement)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
@@ -162,17 +162,13 @@ class Recall:
     avoid: tuple[Hit, ...]
     coverage: Coverage
     receipt: str
-    counted: int | None = field(default=None, repr=False, compare=False)
-    """The tokens of `text` where they were counted already; use `tokens`."""
+    counted: int | Callable[[str], int] = field(repr=False, compare=False)
+    """The tokens of `text`, or the function that counts them; use `tokens`."""
 
     @property
     def tokens(self) -> int:
         """The exact number of tokens of `text`; counted when asked for, since counting costs more than searching."""
-        if self.counted is not None:
-            return self.counted
-        from commonplace.recall import pack
-
-        return pack.count(self.text)
+        return self.counted(self.text) if callable(self.counted) else self.counted
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)

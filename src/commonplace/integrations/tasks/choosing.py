@@ -17,7 +17,7 @@ from commonplace.integrations.tasks import stored
 from commonplace.integrations.tasks.memo import Memo
 from commonplace.models.embedders import load
 from commonplace.models.embedders.base import Vectors, WordMatcher
-from commonplace.recall import question
+from commonplace.recall.request import informative_words
 from commonplace.values import Hit
 from commonplace.values.arrays import Floats
 
@@ -82,7 +82,7 @@ def _words(task: str, texts: Sequence[str]) -> Floats:
     embedder = load()
     if not isinstance(embedder, WordMatcher):  # the one that ships is; another may take its place one day
         return np.zeros(len(texts), np.float32)
-    return embedder.affinity(question.informative(task), texts)
+    return embedder.affinity(informative_words(task), texts)
 
 
 def _closeness(task: str, memos: Sequence[Memo]) -> Floats:

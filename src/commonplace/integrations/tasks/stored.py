@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from commonplace.integrations.tasks.generalising import STANDING_IN
 from commonplace.integrations.tasks.memo import Memo
-from commonplace.recall import pack, question
+from commonplace.recall import pack
+from commonplace.recall.request import informative_words
 from commonplace.values import Draft, Json, Memory, Origin, Scope, Within
 
 KIND: Final = "insight"
@@ -89,8 +90,8 @@ def exactly(scope: Scope) -> dict[str, object]:
 
 def _added(memo: Memo) -> Iterator[str]:
     """The general terms and topics that say more than task and insight: a memo is found by them as well."""
-    said = {*question.informative(f"{memo.task or ''} {memo.insight}"), *STANDING_IN}
+    said = {*informative_words(f"{memo.task or ''} {memo.insight}"), *STANDING_IN}
     for text in (memo.general, *memo.topics):
-        if text and not said.issuperset(words := question.informative(text)):
+        if text and not said.issuperset(words := informative_words(text)):
             said.update(words)
             yield text.strip()

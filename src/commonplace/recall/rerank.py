@@ -1,4 +1,4 @@
-"""A second opinion: a reranker reads the question and the best candidates together, for as long as it may."""
+"""Reranking: a model reads the question together with each of the best candidates, within a time budget."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from commonplace.errors import CommonplaceError, RerankerFailed
 from commonplace.models.rerankers import Reranker
-from commonplace.recall import rank
+from commonplace.recall.evidence import CERTAIN, Judgement, probability
 from commonplace.store.base import Found
 from commonplace.store.row import MemoryRow
 from commonplace.values.arrays import Floats
@@ -18,7 +18,7 @@ from commonplace.values.arrays import Floats
 FIRST = 30
 """Candidates that are read at most, the best by our own evidence first."""
 _BATCH = 4
-"""Candidates that are read at once; between two batches the clock is looked at."""
+"""Candidates that are read at once; the clock is checked between two batches."""
 _BEGINNING = 2_000
 """Characters of a memory that are given to it: about 512 tokens, which is all that models of this kind read."""
 
@@ -29,60 +29,60 @@ EXPECTED = (-5.5, 0.8)
 """The reranker's log-odds for a candidate at even odds, and what each of our log-odds leads to expect more."""
 
 RANGE = (-10.5, 8.0)
-"""Between which the reranker answers."""
+"""The least and the most that the reranker answers."""
 
 Clock = Callable[[], float]
 
 
-def reread(
+def rerank(
     query: str,
-    found: Found[rank.Judgement],
-    judgement: rank.Judgement,
+    found: Found[Judgement],
+    judgement: Judgement,
     reranker: Reranker,
     *,
     budget: float,
     clock: Clock = time.monotonic,
-) -> rank.Judgement:
-    """The judgement after the best candidates were read, for as many as there was time.
+) -> Judgement:
+    """Return the judgement after the best candidates were read, as many as there was time for.
 
-    What counts is how far the reranker's answer is from the one that our evidence led to expect. Candidates that were
-    not read are expected to disappoint as much as the others did on average; or else they would pass them unread.
+    The reranker's score counts by how far it is from the one that our evidence led to expect. Candidates that were not
+    read are expected to disappoint as much as the others did on average, so that they do not overtake them unread.
     """
     order = np.argsort(-judgement.evidence[found.positions], kind="stable")[:FIRST]
-    scores = _scores(reranker, query, [_text(found.rows[i]) for i in order.tolist()], budget, clock)
+    scores = read_scores(reranker, query, [_text(found.rows[i]) for i in order.tolist()], budget, clock)
     if not len(scores):
         return judgement
     read = found.positions[order[: len(scores)]]
     said = np.full_like(judgement.evidence, np.nan)
     said[read] = scores
-    added = news(judgement.evidence[read], scores)
+    added = weigh_scores(judgement.evidence[read], scores)
     evidence = judgement.evidence + min(float(added.mean()), 0.0)
     evidence[read] = judgement.evidence[read] + added
-    evidence = np.clip(evidence, -rank.CERTAIN, rank.CERTAIN).astype(np.float32)
-    return replace(judgement, evidence=evidence, relevance=rank.probability(evidence), reread=said)
+    evidence = np.clip(evidence, -CERTAIN, CERTAIN).astype(np.float32)
+    return replace(judgement, evidence=evidence, relevance=probability(evidence), reread=said)
 
 
-def news(evidence: Floats, scores: Floats) -> Floats:
-    """What the reranker's scores add to our log-odds."""
-    added: Floats = np.float32(WEIGHT) * (scores - expected(evidence))
+def weigh_scores(evidence: Floats, scores: Floats) -> Floats:
+    """Return what the reranker's scores add to our log-odds."""
+    added: Floats = np.float32(WEIGHT) * (scores - expect_scores(evidence))
     return added
 
 
-def expected(evidence: Floats) -> Floats:
-    """The reranker's log-odds that our evidence leads to expect."""
+def expect_scores(evidence: Floats) -> Floats:
+    """Return the reranker's log-odds that our evidence leads to expect."""
     middle, slope = EXPECTED
     answers: Floats = np.clip(middle + slope * evidence, *RANGE).astype(np.float32)
     return answers
 
 
 def _text(row: MemoryRow) -> str:
-    """A memory as the reranker reads it: who said it stands in front."""
+    """Return a memory as the reranker reads it, with who said it in front."""
     source, text = row.source, row.text[:_BEGINNING]
     return f"{source}: {text}" if source else text
 
 
-def _scores(reranker: Reranker, query: str, texts: Sequence[str], budget: float, clock: Clock) -> Floats:
-    """Scores of the first batch of texts, and of more until one like the slowest would end after the budget."""
+def read_scores(reranker: Reranker, query: str, texts: Sequence[str], budget: float, clock: Clock) -> Floats:
+    """Score the first batch of texts, and more until one like the slowest would end after the budget."""
     scores = np.empty(0, np.float32)
     started, slowest = clock(), 0.0
     while len(scores) < len(texts):
@@ -90,12 +90,12 @@ def _scores(reranker: Reranker, query: str, texts: Sequence[str], budget: float,
         if len(scores) and begun - started + slowest > budget:
             break
         batch = texts[len(scores) : len(scores) + _BATCH]
-        scores = np.concatenate([scores, _checked(reranker, query, batch)])
+        scores = np.concatenate([scores, _score_batch(reranker, query, batch)])
         slowest = max(slowest, clock() - begun)
     return scores
 
 
-def _checked(reranker: Reranker, query: str, batch: Sequence[str]) -> Floats:
+def _score_batch(reranker: Reranker, query: str, batch: Sequence[str]) -> Floats:
     try:
         scores = np.asarray(reranker.score(query, batch), np.float32)
     except CommonplaceError:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.recall.distinct import distinct
+from commonplace.recall.repeats import find_distinct
 
 
 def alike(count: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
@@ -24,7 +24,7 @@ def alike(count: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
     ],
 )
 def test_the_same_thing_is_said_once_and_the_better_stays(first: str, second: str) -> None:
-    assert distinct([first, second], alike(2)) == [0]
+    assert find_distinct([first, second], alike(2)) == [0]
 
 
 @pytest.mark.parametrize(
@@ -50,38 +50,38 @@ def test_the_same_thing_is_said_once_and_the_better_stays(first: str, second: st
     ],
 )
 def test_what_differs_is_never_merged_however_alike_the_vectors(first: str, second: str) -> None:
-    assert distinct([first, second], alike(2)) == [0, 1]
-    assert distinct([second, first], alike(2)) == [0, 1]
+    assert find_distinct([first, second], alike(2)) == [0, 1]
+    assert find_distinct([second, first], alike(2)) == [0, 1]
 
 
 def test_a_text_that_says_more_stays_beside_one_that_says_less() -> None:
     less, more = "we picked the red paint for the door", "we picked the red paint for the front door"
-    assert distinct([less, more], alike(2)) == [0, 1]
-    assert distinct([more, less], alike(2)) == [0]
+    assert find_distinct([less, more], alike(2)) == [0, 1]
+    assert find_distinct([more, less], alike(2)) == [0]
 
 
 def test_a_part_is_kept_when_the_vectors_are_not_alike() -> None:
     vectors = np.array([[1, 0], [0.8, 0.6]], np.float32)
     texts = ["we picked the red paint for the front door", "we picked the red paint for the door"]
-    assert distinct(texts, vectors) == [0, 1]
+    assert find_distinct(texts, vectors) == [0, 1]
 
 
 def test_without_vectors_only_equal_wording_is_merged() -> None:
-    assert distinct(["one two three four five", "One two three four five!", "two three four five"]) == [0, 2]
+    assert find_distinct(["one two three four five", "One two three four five!", "two three four five"]) == [0, 2]
 
 
 def test_the_first_of_many_repeats_stays_in_its_place() -> None:
-    assert distinct(["a cat", "the dog", "A cat.", "dog", "bird"], alike(5)) == [0, 1, 4]
+    assert find_distinct(["a cat", "the dog", "A cat.", "dog", "bird"], alike(5)) == [0, 1, 4]
 
 
 def test_nothing_in_nothing_out() -> None:
-    assert distinct([]) == []
-    assert distinct(["", "   ", "..."]) == [0, 2]
+    assert find_distinct([]) == []
+    assert find_distinct(["", "   ", "..."]) == [0, 2]
 
 
 @given(st.lists(st.text(), max_size=8))
 def test_every_text_is_kept_or_repeats_a_kept_one(texts: list[str]) -> None:
-    kept = distinct(texts)
+    kept = find_distinct(texts)
     assert kept == sorted(set(kept))
     assert bool(kept) == bool(texts)
-    assert distinct([texts[place] for place in kept]) == list(range(len(kept)))
+    assert find_distinct([texts[place] for place in kept]) == list(range(len(kept)))

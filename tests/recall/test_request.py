@@ -1,0 +1,159 @@
+"""How a question is read: names, dates, who said the answer, and what it looks like."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timezone
+
+import pytest
+
+from commonplace.recall.request import (
+    find_names,
+    informative_words,
+    read_dates,
+    read_question,
+    strip_names,
+    strip_request,
+)
+
+
+def test_words_written_like_names_may_be_names() -> None:
+    assert find_names("What did Caroline's sister tell Ada?") == ("caroline", "ada")
+
+
+def test_the_speakers_names_are_cut_and_nothing_else() -> None:
+    cut = strip_names("Which city did Caroline's brother show Caroline in Japan?", {"caroline"})
+    assert cut.split() == "Which city did brother show in Japan?".split()
+
+
+def test_a_name_in_small_letters_stays() -> None:
+    assert strip_names("is grace a virtue?", {"grace"}) == "is grace a virtue?"
+
+
+def test_a_question_of_nothing_but_names_stays_whole() -> None:
+    assert strip_names("Who is Caroline?", {"caroline"}) == "Who is Caroline?"
+
+
+@pytest.mark.parametrize(
+    ("text", "subject"),
+    [
+        ("List the order in which I brought up the two trips throughout our conversations", "List the two trips"),
+        ("I was going through our previous chat. What is the dentist's name?", ". What is the dentist's name?"),
+        ("Which parks did I see, in order? Mention only five.", "Which parks did I see, ? ."),
+        ("In what order did the parcels come?", "In what order did the parcels come?"),
+        ("What did the summary say?", "What did the summary say?"),
+    ],
+)
+def test_how_a_question_asks_is_cut_from_what_it_asks(text: str, subject: str) -> None:
+    assert strip_request(text).split() == subject.split()
+
+
+def test_a_question_that_is_nothing_but_a_request_stays_whole() -> None:
+    text = "What did we say in our chats, in order?"
+    assert strip_request(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "role"),
+    [
+        ("What did I buy last week?", "user"),
+        ("Which hotel did you recommend in Lisbon?", "assistant"),
+        ("Can you remind me of the name of that deli?", "assistant"),
+        ("What did I say in our previous conversation about Rome?", "user"),
+        ("Can you suggest a good film?", "user"),
+        ("Give me a summary of the project", None),
+    ],
+)
+def test_whom_an_answer_comes_from(text: str, role: str | None) -> None:
+    assert read_question(text).role == role
+
+
+def test_what_the_answer_looks_like() -> None:
+    assert read_question("When did they move?").wants_time
+    assert read_question("How many dogs are there?").wants_number
+    assert read_question("Who won?").wants_name
+    plain = read_question("What did she paint?")
+    assert (plain.wants_time, plain.wants_number, plain.wants_name) == (False, False, False)
+
+
+def test_informative_words_say_what_it_is_about() -> None:
+    assert informative_words("Do you remember what Ada's cat is called?") == ["ada", "cat", "called"]
+
+
+def test_months_years_and_days_are_read() -> None:
+    read = read_dates("What happened on 7 May 2023, and on June 9th?")
+    assert (read.months, read.years, read.days) == ({5, 6}, {2023}, {(5, 7), (6, 9)})
+
+
+def test_may_is_a_month_only_as_a_name() -> None:
+    assert not read_dates("may I see it?")
+    assert read_dates("What did she do in May?").months == {5}
+
+
+def test_a_question_without_a_date_names_none() -> None:
+    assert not read_dates("When did they move?")
+
+
+def test_months_are_near_around_the_turn_of_the_year() -> None:
+    assert read_dates("in December").months_off(date(2023, 1, 5)) == 1
+    assert read_dates("in December").months_off(date(2023, 12, 5)) == 0
+
+
+def test_another_year_is_not_meant() -> None:
+    assert read_dates("in May 2023").months_off(date(2022, 5, 1)) is None
+
+
+def test_a_day_is_told_of_after_it() -> None:
+    read = read_dates("on 7 May 2023")
+    same, after, before = (read.nearness(date(2023, 5, day)) for day in (7, 10, 4))
+    assert same == 1
+    assert same > after > before > 0
+
+
+def test_a_day_that_no_calendar_has_is_near_nothing() -> None:
+    assert read_dates("on 31 June 2023").nearness(date(2023, 6, 30)) == 0
+
+
+ASKED = datetime(2026, 5, 6, 12, tzinfo=timezone.utc)
+
+
+def counted(text: str) -> list[tuple[str, str]]:
+    """The days that a question counts from the moment of asking."""
+    return [(first.isoformat(), last.isoformat()) for first, last in read_dates(text, ASKED).counted]
+
+
+def test_what_is_counted_from_now_needs_the_moment_of_asking() -> None:
+    assert counted("What did I do last week?") == [("2026-04-27", "2026-05-03")]
+    assert counted("What did I say yesterday?") == [("2026-05-05", "2026-05-05")]
+    assert counted("Where was I last May?") == [("2025-05-01", "2025-05-31")]
+    assert not read_dates("What did I do last week?")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What shall we watch tonight?",
+        "When do I get up on Saturday mornings?",
+        "What is planned for this weekend?",
+        "What is planned for next week?",
+        "And then?",
+    ],
+)
+def test_a_weekday_and_what_lies_ahead_do_not_tell_when_something_was_said(text: str) -> None:
+    assert not read_dates(text, ASKED)
+
+
+def test_what_was_said_in_the_days_that_are_meant_is_nearest() -> None:
+    read = read_dates("What did I buy last week?", ASKED)
+    within, after, before = (read.fit(day) for day in (date(2026, 4, 28), date(2026, 5, 5), date(2026, 4, 25)))
+    assert within > after > before > 0
+    assert read.fit(date(2020, 1, 1)) < 1e-9
+
+
+def test_the_longer_the_span_the_less_it_tells() -> None:
+    day, week, year = (read_dates(f"What was it {when}?", ASKED) for when in ("yesterday", "last week", "last year"))
+    assert day.fit(date(2026, 5, 5)) == 1
+    assert 1 > week.fit(date(2026, 5, 1)) > year.fit(date(2025, 5, 1)) > 0
+
+
+def test_a_date_that_is_counted_from_now_speaks_against_nothing() -> None:
+    assert read_dates("What did I do last week?", ASKED).months_off(date(2020, 1, 1)) == 0
