@@ -18,17 +18,19 @@ from pathlib import Path
 from typing import Any
 
 import apsw
+import numpy as np
+import psycopg
 import pytest
 
 import commonplace
-from commonplace import Book, Draft, Scope
+from commonplace import Book, Draft, NotFound, Scope
 from commonplace.location import compare, copy, open_store
 from commonplace.settings import Settings
 from commonplace.store.base import Store
 from commonplace.store.tables import whole
 from commonplace.testing import HashEmbedder
 from commonplace.transfer.copy import Copied
-from tests.postgres import SCHEMAS
+from tests.postgres import SCHEMAS, server, with_options
 
 pytestmark = pytest.mark.slow
 
@@ -714,3 +716,31 @@ def test_a_copy_can_stop_after_every_page(pair: Pair, small_pages: None) -> None
     assert stops > 20
     assert done.ok
     assert_same(pair)
+
+
+def test_a_copy_from_nowhere_in_postgres_makes_no_book_there(tmp_path: Path) -> None:
+    url = SCHEMAS.url(tmp_path / "source")
+    with opened(url) as book:
+        book.remember("The lamp burns")
+    nowhere = with_options(server().url, schema="mistyped")
+    with pytest.raises(NotFound, match="no book"):
+        copy(nowhere, tmp_path / "copy.db")
+    with pytest.raises(NotFound, match="no book"):
+        compare(url, nowhere)
+    with psycopg.connect(server().url) as connection:
+        assert not connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = 'mistyped'").fetchall()
+    assert not (tmp_path / "copy.db").exists()
+    SCHEMAS.release()
+
+
+# -- export and load --------------------------------------------------------------------------------------
+
+
+def test_exported_vectors_come_back_to_the_bit(tmp_path: Path) -> None:
+    rows = np.random.default_rng(5).standard_normal((100, 64))
+    with opened(str(tmp_path / "one.db")) as one, opened(str(tmp_path / "two.db")) as two:
+        one.remember([Draft(content=f"m {i}", vector=row, scope=Scope(user="u")) for i, row in enumerate(rows)])
+        told = list(one.export(vectors=True))
+        two.load(told)
+        again = list(two.export(vectors=True))
+        assert [record.get("vector") for record in told] == [record.get("vector") for record in again]

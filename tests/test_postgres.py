@@ -14,9 +14,10 @@ import pytest
 from psycopg import sql
 
 import commonplace
-from commonplace import BookTooNew, NotABook, StoreError, StoreUnavailable
+from commonplace import BookTooNew, NotABook, Settings, StoreError, StoreUnavailable
+from commonplace.store.postgres.address import parse
 from commonplace.testing import HashEmbedder
-from tests.postgres import server, with_options
+from tests.postgres import SCHEMAS, server, with_options
 
 EMBEDDER = HashEmbedder()
 PASSWORD = secrets.token_hex(8)
@@ -284,3 +285,80 @@ def _ensure_ordered(database: Database) -> None:
         for field in ("id", "metadata.word"):
             after = book.list(filter={field: {"$gt": "Zebra"}}, order="oldest")
             assert [memory.id for memory in after] == sorted(word for word in WORDS if word > "Zebra")
+
+
+# -- connections and rows ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> Iterator[str]:
+    yield SCHEMAS.url(tmp_path)
+    SCHEMAS.release()
+
+
+def test_one_connection_is_enough_for_every_verb(url: str, tmp_path: Path) -> None:
+    narrow = Settings(pool_size=1, busy_timeout=5)
+    with commonplace.open(url, embedder=EMBEDDER, settings=narrow) as book:
+        book.remember("The lamp burns", id="lamp")
+        assert book.stats().memories == 1
+        assert book.check(deep=True).ok
+        book.revise("lamp", "The lamp is out")
+        assert len(list(book.export())) == 3
+        book.backup(tmp_path / "backup.db")
+        book.forget("lamp")
+
+
+@pytest.mark.parametrize("word", ["se/cret", "se#cret", "se?cret", "se@cret", "100%secret", "se\u2100cret"])
+def test_no_message_holds_a_password_however_it_is_written(word: str) -> None:
+    where = f"postgresql://user:{word}@127.0.0.1:1/nowhere"
+    with pytest.raises(commonplace.CommonplaceError) as caught:
+        commonplace.open(where, embedder=EMBEDDER, settings=Settings(busy_timeout=1))
+    shown: list[BaseException | None] = [caught.value]
+    while shown[-1] is not None:
+        assert "cret" not in str(shown[-1])
+        shown.append(shown[-1].__cause__)
+
+
+@pytest.mark.parametrize(
+    ("where", "shown"),
+    [
+        ("postgresql://me:secret@host/db?sslmode=require", "postgresql://host/db"),
+        ("postgresql://host/db?user=me@corp.example&password=secret", "postgresql://…"),
+        ("postgresql://me:sec?ret@host/db", "postgresql://…"),
+        ("postgresql://me:sec/ret@host/db", "postgresql://host/db"),
+        ("postgresql://one:5432,two:5433/db?target_session_attrs=read-write", "postgresql://one:5432,two:5433/db"),
+    ],
+)
+def test_a_place_is_shown_without_what_may_be_a_password(where: str, shown: str) -> None:
+    assert parse(where).shown == shown
+
+
+def test_a_schema_that_the_role_was_given_need_not_be_made(url: str) -> None:
+    role = "given"
+    with psycopg.connect(server().url, autocommit=True) as connection:
+        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        connection.execute(f"CREATE ROLE {role} LOGIN PASSWORD 'given'")
+        connection.execute(f"CREATE SCHEMA given_schema AUTHORIZATION {role}")
+    try:
+        where = f"postgresql://{role}:given@127.0.0.1:{server().port}/postgres?schema=given_schema&partitions=1"
+        with commonplace.open(where, embedder=EMBEDDER) as book:
+            book.remember("The lamp burns")
+            assert len(book.recall("what burns?")) == 1
+    finally:
+        with psycopg.connect(server().url, autocommit=True) as connection:
+            connection.execute("DROP SCHEMA given_schema CASCADE")
+            connection.execute(f"DROP ROLE {role}")
+
+
+def test_work_on_the_whole_book_may_take_longer_than_a_statement(url: str) -> None:
+    with commonplace.open(url, embedder=EMBEDDER) as book:
+        book.remember([f"Crate {i} holds lamps" for i in range(300)])
+    hasty = Settings(statement_timeout=0.001)
+    assert commonplace.reindex(url, embedder=HashEmbedder(dimension=32), settings=hasty) == 300
+
+
+def test_many_large_rows_are_sent_one_by_one(url: str) -> None:
+    with commonplace.open(url, embedder=EMBEDDER) as book:
+        drafts = [commonplace.Draft(content=bytes(300_000), text=f"Crate {i}") for i in range(45)]
+        stored = book.remember(drafts)
+        assert {len(book.get(memory.id).content) for memory in stored} == {300_000}  # type: ignore[arg-type]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import time
@@ -130,3 +131,31 @@ if "close" in sys.argv:
     for argument in ("close", "leave"):
         done = subprocess.run([sys.executable, "-c", program, argument], capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (0, ""), argument
+
+
+def test_a_graph_beside_a_restored_book_is_not_believed(tmp_path: Path) -> None:
+    pytest.importorskip("usearch")
+    path, rng = tmp_path / "book.db", np.random.default_rng(3)
+    settings = Settings(segment_rows=300, durability="normal")
+    with opened(path, settings) as book:
+        book.remember(
+            [Draft(content=f"old {i}", vector=v) for i, v in enumerate(rng.standard_normal((200, DIMENSION)))]
+        )
+        book.backup(tmp_path / "backup.db")
+        book.remember(
+            [Draft(content=f"lost {i}", vector=v) for i, v in enumerate(rng.standard_normal((400, DIMENSION)))]
+        )
+        book.recall("", vector=rng.standard_normal(DIMENSION), threshold=0)
+        for _ in range(200):
+            if list(Path(f"{path}-hnsw").glob("*.hnsw")):
+                break
+            time.sleep(0.05)
+    for part in ("", "-wal", "-shm"):
+        Path(f"{path}{part}").unlink(missing_ok=True)
+    shutil.copy(tmp_path / "backup.db", path)
+    with opened(path, settings) as book:
+        new = rng.standard_normal((400, DIMENSION))
+        made = book.remember([Draft(content=f"new {i}", vector=v) for i, v in enumerate(new)])
+        for memory, vector in list(zip(made, new, strict=True))[:50]:
+            hits = book.recall("", vector=vector, k=3, threshold=0).hits
+            assert memory.id in {hit.memory.id for hit in hits}

@@ -6,12 +6,14 @@ import base64
 import math
 import re
 import zlib
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import commonplace
 from commonplace.errors import InvalidInput
 from commonplace.memories import strength as weigh
 from commonplace.memories.strength import (
@@ -25,6 +27,7 @@ from commonplace.memories.strength import (
 )
 from commonplace.recall.evidence import certainty
 from commonplace.settings import HALF_LIVES, Settings
+from commonplace.testing import HashEmbedder
 from commonplace.values import KINDS, Kind
 from tests.recall.making import DAY
 
@@ -160,3 +163,9 @@ def test_a_receipt_that_unpacks_without_end_is_refused() -> None:
 def test_a_forged_receipt_of_something_else_is_refused(body: bytes) -> None:
     with pytest.raises(InvalidInput):
         read_receipt(forged(body))
+
+
+def test_a_receipt_counts_each_memory_once(tmp_path: Path) -> None:
+    with commonplace.open(tmp_path / "book.db", embedder=HashEmbedder()) as book:
+        memory = book.remember("the harbour")
+        assert book.feedback(make_receipt([memory.id] * 100), "used") == 1
