@@ -12,7 +12,7 @@ from urllib.parse import quote, urlencode
 
 from probe_world import HANDLES, OWN, VICTIMS, Holder, Known, World, signature
 
-from commonplace.server.paths import decoded
+from commonplace.server.auth import decode_name
 
 LINES = "application/x-ndjson"
 
@@ -112,7 +112,7 @@ class _Asked:
             segment = quote(self.own.space, safe="")
         else:
             segment = self.random.choice(_SEGMENTS)(self.own.space, self.other.space)
-        return f"{prefix}/{segment}", decoded(segment)
+        return f"{prefix}/{segment}", decode_name(segment)
 
     def part(self, part: str) -> str:
         """A part of a path."""

@@ -35,7 +35,7 @@ import pytest
 
 import commonplace
 from commonplace.cli import main
-from tests.dialects.serving import run_client
+from tests.services.serving import run_client
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [path for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))) if path.exists()]

@@ -11,8 +11,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from tests.dialects import serving, test_clients
-from tests.dialects.model import model
+from tests.services import serving, test_clients
+from tests.services.model import model
 
 PACKAGE = "zerolatency-0.2.1"
 WRAPPERS = """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from datetime import datetime
 from os import PathLike
 from pathlib import Path
@@ -19,6 +20,7 @@ from commonplace.memories import revise as revising
 from commonplace.memories.core import Core, Place
 from commonplace.recall import answer
 from commonplace.recall.request import make_request
+from commonplace.store.base import Store
 from commonplace.store.tables import entries, files, jobs, messages
 from commonplace.store.where import select
 from commonplace.transcript import LocalTranscript
@@ -65,6 +67,13 @@ class LocalBook(Book):
 
     def in_space(self, space: str) -> LocalBook:
         return LocalBook(self.core, space)
+
+    def over(self, store: Store) -> LocalBook:
+        """Return this book over a view of its store, such as one bound to a request."""
+        view = copy(self)
+        view.core = self.core.over(store)
+        view._store = store
+        return view
 
     def remember(
         self,

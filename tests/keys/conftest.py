@@ -10,7 +10,6 @@ from keys_harness import Crew
 
 from commonplace.location import open_core
 from commonplace.memories.core import Core
-from commonplace.server.visits import VisitedStore
 from commonplace.testing import HashEmbedder
 from tests import postgres
 
@@ -30,7 +29,6 @@ def where(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 def core(where: str) -> Iterator[Core]:
     """The book, open as a server has it."""
     opened = open_core(where, embedder=HashEmbedder())
-    opened.store = VisitedStore(opened.store)
     yield opened
     opened.close()
 

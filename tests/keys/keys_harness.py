@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 
 import pytest
 
+from commonplace.access.keys import Role
 from commonplace.book import Book
 from commonplace.memories.core import Core
-from commonplace.server.callers import Ask, Operation, Role
+from commonplace.server.auth import Call, KeyGate, Operation
 from commonplace.server.door import Door
-from commonplace.server.gate import KeyGate
 
 T = TypeVar("T")
 NAMESPACE = "shelf"
@@ -29,26 +29,26 @@ def door_of(core: Core, *, closed: bool = False) -> Door:
     return Door(core, KeyGate(core.store, "default", closed=closed), threads=4)
 
 
-def ask(token: str | None, operation: Operation, *, space: str | None = None, namespace: str | None = None) -> Ask:
+def call_of(token: str | None, operation: Operation, *, space: str | None = None, namespace: str | None = None) -> Call:
     """A request as a route reads it."""
     roles: dict[Operation, Role] = {"read": "read", "recall": "read", "write": "write", "admin": "admin"}
-    return Ask(secret=token, space=space, role=roles[operation], operation=operation, namespace=namespace)
+    return Call(secret=token, space=space, role=roles[operation], operation=operation, namespace=namespace)
 
 
 def put(door: Door, token: str | None, key: str, value: object = 1, *, space: str | None = None) -> None:
     """Write one entry through the door."""
-    asked = ask(token, "write", space=space, namespace=NAMESPACE)
-    door.run_here(asked, lambda book: book.kv(NAMESPACE).set(key, value))  # type: ignore[arg-type]  # JSON
+    call = call_of(token, "write", space=space, namespace=NAMESPACE)
+    door.run_here(call, lambda book: book.kv(NAMESPACE).set(key, value))  # type: ignore[arg-type]  # JSON
 
 
 def remember(door: Door, token: str, text: str) -> str:
     """Remember one text through the door."""
-    return door.run_here(ask(token, "write"), lambda book: book.remember(text)).id
+    return door.run_here(call_of(token, "write"), lambda book: book.remember(text)).id
 
 
 def recall(door: Door, token: str | None, verb: Callable[[Book], T] | None = None) -> object:
     """Recall through the door, or do something else that counts as a recall."""
-    return door.run_here(ask(token, "recall"), verb or (lambda book: book.kv(NAMESPACE).get("a")))
+    return door.run_here(call_of(token, "recall"), verb or (lambda book: book.kv(NAMESPACE).get("a")))
 
 
 class Worker:

@@ -15,7 +15,6 @@ from commonplace.errors import LimitReached, Unauthorized
 from commonplace.location import open_core
 from commonplace.memories.core import Core
 from commonplace.server.door import Door
-from commonplace.server.visits import VisitedStore
 from commonplace.testing import HashEmbedder
 
 THREADS = 25
@@ -81,7 +80,6 @@ def main() -> None:
         order = json.loads(line)
         if order["do"] == "open":
             core = open_core(order["where"], embedder=HashEmbedder())
-            core.store = VisitedStore(core.store)
             core.identity()
             door = door_of(core)
             tell("open")

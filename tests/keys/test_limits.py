@@ -7,7 +7,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
-from keys_harness import NAMESPACE, ON_SQLITE, ask, door_of, put, recall, remember
+from keys_harness import NAMESPACE, ON_SQLITE, call_of, door_of, put, recall, remember
 
 from commonplace.access import keys, plans
 from commonplace.access.keys import NewKey
@@ -39,7 +39,7 @@ def test_each_request_counts_towards_what_it_is(core: Core) -> None:
     key, door = limited(core, **EVERY), door_of(core)
     put(door, key.token, "a")
     recall(door, key.token)
-    door.run_here(ask(key.token, "read"), lambda book: book.kv(NAMESPACE).get("a"))
+    door.run_here(call_of(key.token, "read"), lambda book: book.kv(NAMESPACE).get("a"))
     expected = {"burst": 3, "operations_month": 3, "recalls_month": 1, "namespace_writes_day": 1}
     assert used(core, key) == expected
 
@@ -55,7 +55,7 @@ def test_a_failed_call_is_not_charged(core: Core, operation: str) -> None:
 
     for _ in range(3):
         with pytest.raises((NotFound, Conflict)):
-            door.run_here(ask(key.token, operation, namespace=NAMESPACE), fail)  # type: ignore[arg-type]  # three words
+            door.run_here(call_of(key.token, operation, namespace=NAMESPACE), fail)  # type: ignore[arg-type]  # three words
     assert set(used(core, key).values()) == {0}
     put(door, key.token, "a")
     assert used(core, key)["operations_month"] == 1
@@ -85,10 +85,10 @@ def test_a_refused_call_does_nothing_and_takes_nothing_of_the_other_limits(core:
 def test_a_write_that_finds_nothing_to_write_is_a_request_all_the_same(core: Core) -> None:
     key, door = limited(core, operations_month=2), door_of(core)
     for _ in range(2):
-        door.run_here(ask(key.token, "write"), lambda book: None)
+        door.run_here(call_of(key.token, "write"), lambda book: None)
     assert used(core, key) == {"operations_month": 2}
     with pytest.raises(QuotaExceeded):
-        door.run_here(ask(key.token, "write"), lambda book: None)
+        door.run_here(call_of(key.token, "write"), lambda book: None)
 
 
 @ON_SQLITE
@@ -97,7 +97,7 @@ def test_what_is_used_up_is_refused_before_anything_is_embedded(core: Core) -> N
     put(door, key.token, "a")
     ran: list[bool] = []
     with pytest.raises(QuotaExceeded):
-        door.run_here(ask(key.token, "write"), lambda book: ran.append(True))
+        door.run_here(call_of(key.token, "write"), lambda book: ran.append(True))
     assert ran == []
 
 
@@ -174,7 +174,7 @@ def test_writes_are_counted_for_each_namespace_and_day(core: Core, monkeypatch: 
     key, door = limited(core, namespace_writes_day=1), door_of(core)
 
     def write(namespace: str) -> None:
-        door.run_here(ask(key.token, "write", namespace=namespace), lambda book: book.kv(namespace).set("a", 1))
+        door.run_here(call_of(key.token, "write", namespace=namespace), lambda book: book.kv(namespace).set("a", 1))
 
     write("one")
     write("two")
@@ -193,7 +193,7 @@ def test_what_was_counted_long_ago_is_dropped_and_no_name_is_left_behind(
     for day in range(1, 8):
         at(core, monkeypatch, f"2026-05-0{day}T12:00:00+00:00")
         name = f"a name of day {day}"
-        door.run_here(ask(key.token, "write", namespace=name), lambda book, name=name: book.kv(name).set("a", 1))  # type: ignore[misc]  # bound now
+        door.run_here(call_of(key.token, "write", namespace=name), lambda book, name=name: book.kv(name).set("a", 1))  # type: ignore[misc]  # bound now
     rows = core.store.read(lambda tx: tx.run("SELECT place FROM meter"), meters.lane(""))
     assert len(rows) == 2
     assert "name" not in repr(rows)
@@ -206,8 +206,8 @@ def test_at_the_level_one_may_revise_and_forget_and_then_remember_again(core: Co
     with pytest.raises(QuotaExceeded, match="forget some") as caught:
         remember(door, key.token, "the third")
     assert caught.value.retry_after > 0
-    door.run_here(ask(key.token, "write"), lambda book: book.revise(first, "the first, said better"))
-    door.run_here(ask(key.token, "write"), lambda book: book.forget(first))
+    door.run_here(call_of(key.token, "write"), lambda book: book.revise(first, "the first, said better"))
+    door.run_here(call_of(key.token, "write"), lambda book: book.forget(first))
     remember(door, key.token, "the third")
     assert used(core, key) == {"memories": 2}
 
@@ -219,15 +219,17 @@ def test_above_the_level_nothing_more_is_taken_in_but_less_is_let_through(core: 
     key, door = limited(core, memories=2), door_of(core)
     with pytest.raises(QuotaExceeded):
         remember(door, key.token, "one more")
-    door.run_here(ask(key.token, "write"), lambda book: book.revise(held[0], "thing number nought"))
-    door.run_here(ask(key.token, "write"), lambda book: book.forget(held[0]))
+    door.run_here(call_of(key.token, "write"), lambda book: book.revise(held[0], "thing number nought"))
+    door.run_here(call_of(key.token, "write"), lambda book: book.forget(held[0]))
     assert book.stats().memories == 4
 
 
 def test_a_batch_that_does_not_fit_leaves_nothing(core: Core) -> None:
     key, door = limited(core, memories=3, operations_month=10), door_of(core)
     with pytest.raises(QuotaExceeded):
-        door.run_here(ask(key.token, "write"), lambda book: book.remember([f"item {number}" for number in range(4)]))
+        door.run_here(
+            call_of(key.token, "write"), lambda book: book.remember([f"item {number}" for number in range(4)])
+        )
     assert LocalBook(core, "default").stats().memories == 0
     assert used(core, key) == {"operations_month": 0, "memories": 0}
     assert core.store.check(deep=True).ok
@@ -240,7 +242,7 @@ def test_a_full_namespace_may_shrink(core: Core) -> None:
         put(door, key.token, "b", "x" * 90)
     put(door, key.token, "a", "x" * 40)
     put(door, key.token, "b", "x" * 40)
-    door.run_here(ask(key.token, "write", namespace=NAMESPACE), lambda book: book.kv(NAMESPACE).delete("a"))
+    door.run_here(call_of(key.token, "write", namespace=NAMESPACE), lambda book: book.kv(NAMESPACE).delete("a"))
     assert used(core, key)["namespace_bytes"] == 42
 
 

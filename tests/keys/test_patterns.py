@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.access import patterns as globs
-from commonplace.server.callers import Caller
+from commonplace.server.auth import Caller
 
 # Few letters, so that patterns and names meet; those that fnmatch would read as something else among them.
 NAMES = st.text(alphabet="ab*?[]!-.\\\n", max_size=8)

@@ -17,9 +17,9 @@ from fastapi import FastAPI
 from commonplace.location import open_core
 from commonplace.memories.core import Core
 from commonplace.server.app import create_app
+from commonplace.server.auth import KeyGate
 from commonplace.server.config import Config
 from commonplace.server.door import Door
-from commonplace.server.open_gate import OpenGate
 from commonplace.settings import Settings
 from commonplace.testing import HashEmbedder
 
@@ -70,7 +70,7 @@ class Hosted:
 
     def __init__(self, place: Path) -> None:
         self.core: Core = open_core(place / "book.db", embedder=EMBEDDER, settings=QUICK)
-        self.door = Door(self.core, OpenGate("default"), threads=4)
+        self.door = Door(self.core, KeyGate(self.core.store, "default"), threads=4)
 
     def close(self) -> None:
         self.door.close()

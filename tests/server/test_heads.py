@@ -12,9 +12,8 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from commonplace.server import heads
-from commonplace.server.heads import Heads
-from commonplace.server.running import bound
+from commonplace.server import run
+from commonplace.server.run import HeadLimits, bind
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
@@ -34,8 +33,8 @@ async def _app(scope: Scope, receive: Receive, send: Send) -> None:
 
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
-    sock = bound("127.0.0.1", 0)
-    server = uvicorn.Server(uvicorn.Config(_app, http=Heads, lifespan="off", log_level="error"))
+    sock = bind("127.0.0.1", 0)
+    server = uvicorn.Server(uvicorn.Config(_app, http=HeadLimits, lifespan="off", log_level="error"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [sock]}, daemon=True)
     thread.start()
     while not server.started:
@@ -60,7 +59,7 @@ def test_headers_without_end_are_not_taken_in(port: int, piece: bytes) -> None:
 
 @pytest.mark.slow
 def test_a_head_that_does_not_come_is_not_waited_for(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(heads, "SECONDS", 0.3)
+    monkeypatch.setattr(run, "HEAD_SECONDS", 0.3)
     for begun in (b"", REQUEST[:20], REQUEST + REQUEST[:20]):
         with _connected(port) as client:
             client.sendall(begun)
@@ -74,7 +73,7 @@ def test_a_head_that_does_not_come_is_not_waited_for(port: int, monkeypatch: pyt
 def test_a_slow_body_and_a_long_pause_between_requests_are_no_slow_head(
     port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(heads, "SECONDS", 0.3)
+    monkeypatch.setattr(run, "HEAD_SECONDS", 0.3)
     with _connected(port) as client:
         client.sendall(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 200000\r\n\r\n" + b"a" * 100_000)
         time.sleep(0.6)

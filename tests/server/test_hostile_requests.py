@@ -20,7 +20,7 @@ from commonplace.learn import jobs
 from commonplace.local import LocalBook
 from commonplace.memories.core import Core
 from commonplace.server import idempotency
-from commonplace.server.api import streams
+from commonplace.server.api import transfer
 
 MARK = "the other space's secret"
 
@@ -114,7 +114,7 @@ def test_a_large_body_with_a_key_is_taken(locked: Running) -> None:
 
 
 def test_a_line_without_end_is_not_taken_in(locked: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams, "_LONGEST", 1000)
+    monkeypatch.setattr(transfer, "_LONGEST", 1000)
     header = {"type": "header", "commonplace": 1, "space": "a", "at": "2026-05-04T09:30:00Z"}
     lines = json.dumps(header) + "\n" + '{"type": "' + "a" * 2000
     with _client(locked, "write", "mine") as writer:
@@ -197,7 +197,7 @@ def test_a_repetition_that_looked_too_early_gives_the_answer_that_came_since(
     body = {"messages": [{"content": "I sold a boat in June", "name": "Sarah"}], "wait": True}
     with _client(locked, "write", "mine") as writer:
         first = send_again(writer, body)
-        monkeypatch.setattr(idempotency.Once, "before", lambda self, store, space: None)
+        monkeypatch.setattr(idempotency.IdempotencyRecord, "find", lambda self, store, space: None)
         assert send_again(writer, body) == first
 
 
@@ -208,7 +208,7 @@ def test_a_repetition_after_a_crash_is_answered(tmp_path: Path, monkeypatch: pyt
     served = start(tmp_path / "book.db")
     try:
         with httpx.Client(base_url=served.url, timeout=30) as client, monkeypatch.context() as broken:
-            broken.setattr(idempotency.Once, "keep", lambda self, store, space, answer: 1 / 0)
+            broken.setattr(idempotency.IdempotencyRecord, "keep_answer", lambda self, store, space, answer: 1 / 0)
             assert client.post("/v1/spaces/a/learn", json=body, headers={"Idempotency-Key": "c"}).status_code == 500
         began = time.monotonic()
         again = httpx.post(f"{served.url}/v1/spaces/a/learn", json=body, headers={"Idempotency-Key": "c"}, timeout=30)

@@ -340,3 +340,11 @@ def test_answers_are_not_kept_by_anybody_between(http: httpx.Client) -> None:
         assert answer.headers["cache-control"] == "no-store"
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert "access-control-allow-origin" not in answer.headers
+
+
+def test_a_space_with_a_slash_in_its_name_is_recalled_from(http: httpx.Client) -> None:
+    place = httpx.URL(http.base_url.copy_with(raw_path=b"/v1/spaces/a%2Fb"))
+    made = httpx.post(f"{place}/memories", json={"content": "We chose FastAPI over Flask"}, timeout=30)
+    assert made.status_code == 201
+    found = httpx.post(f"{place}/recall", json={"query": "FastAPI or Flask?"}, timeout=30).json()
+    assert [hit["memory"]["id"] for hit in found["hits"]] == [made.json()["id"]]

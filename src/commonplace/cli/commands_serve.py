@@ -15,8 +15,7 @@ from commonplace.cli.output import Console
 from commonplace.errors import InvalidInput, ModelUnavailable, missing_package
 
 if TYPE_CHECKING:
-    from commonplace.server.config import Config
-    from commonplace.server.running import Listening
+    from commonplace.server.config import Config, Listener
 
 _EXAMPLES = """\
   commonplace serve
@@ -50,17 +49,17 @@ def register(commands: Commands) -> None:
 
 def _serve(args: Namespace, console: Console) -> int:
     _ensure_installed()
-    from commonplace.server import running
+    from commonplace.server import run
 
     listening, config = _listening(args), _config(args)
     keyed = _prepare(config, listening, console)
-    sock = running.bound(listening.host, listening.port)
+    sock = run.bind(listening.host, listening.port)
     url = f"{listening.scheme}://{_authority(listening.host)}:{sock.getsockname()[1]}"
     console.result({"url": url, "book": _shown(config.book)}, _welcome(url, config, keyed=keyed))
     # After it has ended its way, uvicorn passes the signal on: then there is nothing left to end.
     before = signal.signal(signal.SIGTERM, lambda number, frame: None)
     try:
-        running.run(config, listening, sock)
+        run.run(config, listening, sock)
     except KeyboardInterrupt:
         console.remark("ended")
     finally:
@@ -68,8 +67,8 @@ def _serve(args: Namespace, console: Console) -> int:
     return 0
 
 
-def _listening(args: Namespace) -> Listening:
-    from commonplace.server.running import Listening
+def _listening(args: Namespace) -> Listener:
+    from commonplace.server.config import Listener
 
     if (args.tls_certificate is None) != (args.tls_key is None):
         raise InvalidInput("HTTPS needs both --tls-certificate and --tls-key")
@@ -77,7 +76,7 @@ def _listening(args: Namespace) -> Listening:
         raise InvalidInput(f"--port is a number from 0 to 65535, not {args.port}")
     if not 1 <= args.workers <= 64:
         raise InvalidInput(f"--workers is a number from 1 to 64, not {args.workers}")
-    return Listening(
+    return Listener(
         host=args.host,
         port=args.port,
         workers=args.workers,
@@ -104,7 +103,7 @@ def _config(args: Namespace) -> Config:
     )
 
 
-def _prepare(config: Config, listening: Listening, console: Console) -> bool:
+def _prepare(config: Config, listening: Listener, console: Console) -> bool:
     """Open the book once before anything listens, where what is wrong can be told; says whether it has keys."""
     from commonplace.access import keys
     from commonplace.location import open_core

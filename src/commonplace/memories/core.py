@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
+from copy import copy
 from dataclasses import asdict, dataclass
 from typing import Protocol
 
@@ -85,17 +86,25 @@ class Core:
         self._worker: BackgroundWorker | None = None
         self._identity: Identity | None = None
         self._lock = threading.Lock()
+        self._whole = self
         written = store.read(read_identity, None)
         if written is not None:
             _ensure_same(written, embedder, where)
 
+    def over(self, store: Store) -> Core:
+        """Return this core over a view of its store, such as one bound to a request; they share identity and worker."""
+        view = copy(self)
+        view.store = store
+        return view
+
     def identity(self) -> Identity:
         """Return the book's identity; the first call embeds and recalls the planted memory."""
-        if self._identity is None:
-            with self._lock:
-                if self._identity is None:
-                    self._identity = _prove(self.store, self.embedder, self.where)
-        return self._identity
+        whole = self._whole
+        if whole._identity is None:
+            with whole._lock:
+                if whole._identity is None:
+                    whole._identity = _prove(whole.store, self.embedder, self.where)
+        return whole._identity
 
     def prove(self) -> None:
         """Recall the planted memory again; raise if the store or the embedder no longer returns the same."""
@@ -107,12 +116,13 @@ class Core:
 
     def wake(self) -> None:
         """Let the background worker look for jobs; the first call starts it."""
-        if not self.works:
+        whole = self._whole
+        if not whole.works:
             return
-        with self._lock:
-            if self._worker is None:
-                self._worker = self._make_worker(self)
-        self._worker.wake()
+        with whole._lock:
+            if whole._worker is None:
+                whole._worker = whole._make_worker(whole)
+        whole._worker.wake()
 
     def close(self) -> None:
         """Stop the worker after its current job, and close the store."""

@@ -1,40 +1,45 @@
-"""The application: routes, errors and what every request passes through."""
+"""The application: the door, the routes, the middleware and the OpenAPI document."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from functools import partial
+from typing import Any, Literal, TypeVar
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
+from fastapi.openapi.utils import get_openapi
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 
 from commonplace import __version__
 from commonplace.access.keys import sign_up
+from commonplace.book import Book
 from commonplace.errors import CommonplaceError, InvalidInput
+from commonplace.integrations.services.botwire import http as botwire
+from commonplace.integrations.services.http import ServiceRoutes
+from commonplace.integrations.services.memstore import http as memstore
+from commonplace.integrations.services.zerolatency import http as zerolatency
 from commonplace.memories.core import Core
-from commonplace.server import tracing
-from commonplace.server.api import keys
-from commonplace.server.api import router as native
-from commonplace.server.api.straight import Straight
-from commonplace.server.bodies import Bodies, Manners
+from commonplace.server import api, observe
+from commonplace.server.api.models import Problem
+from commonplace.server.auth import KeyGate, read_call, read_secret
 from commonplace.server.config import Config
-from commonplace.server.dialects import Dialects
 from commonplace.server.door import Door
-from commonplace.server.gate import KeyGate
-from commonplace.server.health import router as health
-from commonplace.server.openapi import documented
-from commonplace.server.paths import RawPath
-from commonplace.server.problems import broken, problem, refusal
-from commonplace.server.watching import Watched
+from commonplace.server.middleware import AnswerHeaders, BodyLimits, RawPath, RequestLog
+from commonplace.server.problems import describe_invalid, error_headers, problem, refusal
+
+T = TypeVar("T")
+_ABOUT = """A memory for agents: persistent, shared, searchable, and honest about what it does not know.
+
+Errors are `application/problem+json` with a stable `code`. A change may name the version that it is made for
+(`If-Match`), and may carry a key (`Idempotency-Key`) under which it is carried out only once."""
 
 
 def create_app(core: Core, config: Config, *, closing: Callable[[], None] | None = None) -> FastAPI:
-    """The application on an open store. `closing` is called when it ends, after the last answer."""
-    gate = KeyGate(core.store, config.space, closed=config.closed)
-    door = Door(core, gate, threads=config.threads)
+    """Return the application on an open store. `closing` is called at its end, after the last answer."""
+    door = Door(core, KeyGate(core.store, config.space, closed=config.closed), threads=config.threads)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -55,11 +60,9 @@ def create_app(core: Core, config: Config, *, closing: Callable[[], None] | None
         redirect_slashes=False,
     )
     app.state.door = door
-    if config.sign_up is not None:
-        app.state.sign_up = partial(_signed_up, core, config.sign_up)
-    app.openapi = documented(app)  # type: ignore[method-assign]  # as FastAPI's own documentation does it
-    app.add_middleware(Straight)
-    app.add_middleware(Bodies, most=config.max_body_bytes, timeout=config.body_timeout)
+    app.state.services = ServiceHost(core, config.sign_up)
+    app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]  # FastAPI's documentation does the same
+    app.add_middleware(BodyLimits, most=config.max_body_bytes, timeout=config.body_timeout)
     app.add_middleware(RawPath)
     if config.cors_origins:
         app.add_middleware(
@@ -69,48 +72,86 @@ def create_app(core: Core, config: Config, *, closing: Callable[[], None] | None
             allow_headers=["*"],
             expose_headers=["ETag", "Retry-After"],
         )
-    app.add_middleware(Manners)
-    app.add_middleware(Watched, tracing=tracing.spans() if config.telemetry else None)
-    app.add_exception_handler(CommonplaceError, _told)
-    app.add_exception_handler(RequestValidationError, _refused)
-    app.add_exception_handler(HTTPException, _turned_away)
-    app.add_exception_handler(Exception, _broken)
-    app.include_router(health)
-    # Before the many routes of the native API, which the framework tries one after the other.
-    app.router.routes.append(Dialects())
-    app.include_router(native)
-    app.include_router(keys.router)
+    app.add_middleware(AnswerHeaders)
+    app.add_middleware(RequestLog, open_span=observe.span_opener() if config.telemetry else None)
+    for kind, handle in _HANDLERS.items():
+        app.add_exception_handler(kind, handle)
+    # The framework tries routes in order: the most frequent ones come first, and the services before the many others.
+    app.include_router(api.first_router)
+    app.include_router(observe.router)
+    app.router.routes.append(ServiceRoutes(botwire.router, memstore.router, aliased=zerolatency.router))
+    app.include_router(api.router)
+    app.include_router(api.keys.router)
     return app
 
 
-def _signed_up(core: Core, plan: str, name: str, email: str | None) -> str:
-    """A key for somebody new; an address is not kept."""
-    return sign_up(core.store, name, plan).token
+class ServiceHost:
+    """What the dialects of other services need of this server."""
+
+    def __init__(self, core: Core, plan: str | None) -> None:
+        self._core = core
+        self._plan = plan
+        """The plan of keys that anybody may create; None: nobody may."""
+
+    async def run(
+        self, request: Request, operation: Literal["read", "recall", "write"], verb: Callable[[Book], T]
+    ) -> T:
+        door: Door = request.app.state.door
+        return await door.run(read_call(request, "write" if operation == "write" else "read", operation), verb)
+
+    def has_key(self, request: Request) -> bool:
+        return read_secret(request) is not None
+
+    async def sign_up(self, name: str) -> str | None:
+        if self._plan is None:
+            return None
+        return (await run_in_threadpool(sign_up, self._core.store, name, self._plan)).token
+
+    def error_headers(self, error: CommonplaceError) -> dict[str, str]:
+        return error_headers(error)
+
+    def describe_invalid(self, error: RequestValidationError) -> str:
+        return describe_invalid(error)
 
 
-def _told(request: Request, error: Exception) -> Response:
-    assert isinstance(error, CommonplaceError)  # noqa: S101  # what it is registered for
+def _answer_error(request: Request, error: Any) -> Response:
     return problem(error)
 
 
-def _refused(request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError)  # noqa: S101  # as above
-    return problem(InvalidInput(spoken(error)))
+def _answer_invalid(request: Request, error: Any) -> Response:
+    return problem(InvalidInput(describe_invalid(error)))
 
 
-def _turned_away(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)  # noqa: S101  # as above
+def _answer_http_error(request: Request, error: Any) -> Response:
     words = {404: f"there is no {request.url.path}", 405: f"{request.method} is not for {request.url.path}"}
     return refusal(error.status_code, words.get(error.status_code, error.detail), error.headers)
 
 
-def _broken(request: Request, error: Exception) -> Response:
-    return broken()
+def _answer_failure(request: Request, error: Any) -> Response:
+    return refusal(500, "the server failed: its log says why")
 
 
-def spoken(error: RequestValidationError) -> str:
-    """What is wrong with a request, in words: each place and what it should be."""
-    found = [
-        f"{'.'.join(str(part) for part in each['loc'][1:]) or each['loc'][0]}: {each['msg']}" for each in error.errors()
-    ]
-    return "; ".join(found[:5])
+_HANDLERS: dict[type[Exception], Callable[[Request, Any], Response]] = {
+    CommonplaceError: _answer_error,
+    RequestValidationError: _answer_invalid,
+    HTTPException: _answer_http_error,
+    Exception: _answer_failure,
+}
+
+
+def _openapi(app: FastAPI) -> dict[str, Any]:
+    """Return the OpenAPI document: the routes' own, with our shape of errors instead of FastAPI's."""
+    if app.openapi_schema is None:
+        made = get_openapi(title=app.title, version=app.version, description=_ABOUT, routes=app.routes)
+        schemas = made.setdefault("components", {}).setdefault("schemas", {})
+        schemas["Problem"] = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+        for path in made["paths"].values():
+            for operation in path.values():
+                invalid = operation["responses"].get("422", {}).get("content", {}).get("application/json", {})
+                # Here validation errors are problems with status 400.
+                if invalid.get("schema", {}).get("$ref", "").endswith("/HTTPValidationError"):
+                    del operation["responses"]["422"]
+        for unused in ("HTTPValidationError", "ValidationError"):
+            schemas.pop(unused, None)
+        app.openapi_schema = made
+    return app.openapi_schema

@@ -1,4 +1,8 @@
-"""A request's own name: what was done under it is not done again, and what it gave is given again."""
+"""Idempotency keys: a repeated request returns the first answer and changes nothing.
+
+The key, the charge and the change are one transaction: a failed request leaves nothing behind, and a repeated one is
+neither carried out nor charged again.
+"""
 
 from __future__ import annotations
 
@@ -8,22 +12,24 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from commonplace import values
 from commonplace.errors import AnswerLost, RequestReused
 from commonplace.learn.ingest import Taken
 from commonplace.reconcile.plan import Settled
+from commonplace.server.limits import Charge
 from commonplace.store.base import Store, Tx
-from commonplace.store.row import MemoryRow
-from commonplace.store.tables import requests
+from commonplace.store.row import FeedbackRow, LifeRow, MemoryRow
+from commonplace.store.tables import requests, spaces
 from commonplace.values import times
 
 T = TypeVar("T")
+Work = Callable[[Tx], T]
 _MOST = 1_000_000
-"""Bytes of a result that is kept."""
-_PATIENCE, _GLANCE = 1.0, 0.02
-"""Seconds that a repetition waits for the answer of what it repeats, when all else is done; and between two looks."""
+"""Largest recorded result in bytes."""
+_PATIENCE, _PAUSE = 1.0, 0.02
+"""Seconds that a repeated request waits for the answer of the first one, and between two looks."""
 _CLASSES: dict[str, type] = {
     kind.__name__: kind
     for kind in (
@@ -36,136 +42,171 @@ _CLASSES: dict[str, type] = {
         values.Memory,
         values.Message,
         values.Scope,
+        FeedbackRow,
+        LifeRow,
+        MemoryRow,
         Settled,
         Taken,
     )
 }
-"""What writes, and answers that are kept, are made of."""
+"""The classes that results of writes, and kept answers, consist of."""
 
 
 @dataclass(frozen=True, slots=True)
-class Before:
-    """What a request gave the first time."""
+class FirstResult:
+    """The result of a request that was carried out before."""
 
     value: object
-    whole: bool
-    """Whether it is the answer itself; otherwise the result of the first write, from which the answer follows."""
+    is_answer: bool
+    """Whether it is the answer itself; otherwise it is the result of the first write."""
 
 
-class Answered(Exception):
-    """The answer of a request that was whole before its repetition came to write anything."""
+class AlreadyAnswered(Exception):
+    """Raised by the first write of a repeated request whose whole answer was recorded meanwhile."""
 
     def __init__(self, value: object) -> None:
         super().__init__("answered before")
         self.value = value
 
 
-class Once:
-    """Carries a request out once: an extra of its first write."""
+class IdempotencyRecord:
+    """The record of one request under its idempotency key."""
 
     def __init__(self, name: str, digest: str) -> None:
         self._name = name
         self._digest = digest
-        self._again = False
-        """Whether somebody else carries the request out, or has."""
+        self._is_repeated = False
 
-    def before(self, store: Store, space: int) -> Before | None:
-        """What the request gave before; None if it is new. RequestReused if another came under this name."""
-        return store.read(lambda tx: self._found(tx, space), space) if space else None
+    def find(self, store: Store, space: int) -> FirstResult | None:
+        """Return what the request gave before, or None; raise RequestReused if another request has this key."""
+        return store.read(lambda tx: self._find(tx, space), space) if space else None
 
-    def around(self, tx: Tx, space: int, work: Callable[[Tx], T]) -> T:
-        """Do the work and record its result, in one transaction; or give the result that is recorded."""
-        found = self._found(tx, space)
-        if found is not None and found.whole:
-            raise Answered(found.value)  # it is no result of this work, from which the verb could go on
+    def run(self, tx: Tx, space: int, work: Work[T]) -> T:
+        """Do the work and record its result, or return the recorded result."""
+        found = self._find(tx, space)
+        if found is not None and found.is_answer:
+            raise AlreadyAnswered(found.value)  # the verb cannot go on from an answer
         if found is not None:
-            known: T = found.value  # type: ignore[assignment]  # it is what this work gave
+            known: T = found.value  # type: ignore[assignment]  # the result of this work
             return known
         done = work(tx)
-        requests.add(tx, space, self._name, self._digest, _text(done, whole=False), now=times.now())
+        requests.add(tx, space, self._name, self._digest, _encode(done, is_answer=False), now=times.now())
         return done
 
-    def keep(self, store: Store, space: int, answer: T) -> T:
-        """Keep a request's answer in the place of what its first write gave, and return the one that counts.
+    def keep_answer(self, store: Store, space: int, answer: T) -> T:
+        """Record a request's answer in place of its first write's result, and return the answer that counts.
 
-        That is the answer of whoever did it: a repetition that came meanwhile found nothing left to do.
+        That is the answer of the request that did the work: a repetition that ran meanwhile found nothing left to do.
         """
-        if space:
-            theirs = self._awaited(store, space) if self._again else None
-            if theirs is not None:
-                known: T = theirs.value  # type: ignore[assignment]  # it is what this verb gave
-                return known
-            text = _text(answer, whole=True)
-            # An answer with texts must not bring back what was forgotten since; one with ids and numbers holds none.
-            texts = isinstance(answer, values.Learned)
-            store.write(lambda tx: requests.put_result(tx, space, self._name, text, unless_purged=texts), space)
+        if not space:
+            return answer
+        theirs = self._wait_for_answer(store, space) if self._is_repeated else None
+        if theirs is not None:
+            known: T = theirs.value  # type: ignore[assignment]  # the answer of this verb
+            return known
+        text = _encode(answer, is_answer=True)
+        # An answer with texts must not bring back what was forgotten since.
+        has_texts = isinstance(answer, values.Learned)
+        store.write(lambda tx: requests.put_result(tx, space, self._name, text, unless_purged=has_texts), space)
         return answer
 
-    def _awaited(self, store: Store, space: int) -> Before | None:
-        """The answer of whoever began with the request; None if they do not give it soon, as after a crash."""
+    def _wait_for_answer(self, store: Store, space: int) -> FirstResult | None:
+        """Return the answer of the first request; None if it does not come soon, as after a crash."""
         until = time.monotonic() + _PATIENCE
         while True:
-            found = self.before(store, space)
-            if found is None or found.whole:
+            found = self.find(store, space)
+            if found is None or found.is_answer:
                 return found
             if time.monotonic() > until:
                 return None
-            time.sleep(_GLANCE)
+            time.sleep(_PAUSE)
 
-    def _found(self, tx: Tx, space: int) -> Before | None:
+    def _find(self, tx: Tx, space: int) -> FirstResult | None:
         recorded = requests.find(tx, space, self._name)
         if recorded is None:
             return None
-        self._again = True
+        self._is_repeated = True
         if recorded.digest != self._digest:
             raise RequestReused("this idempotency key came before, with another request: give each request its own")
         if recorded.result is None:
             raise AnswerLost("this request was carried out before; its answer is not kept: read what stands now")
         kind, tagged = json.loads(recorded.result)
-        return Before(_untagged(tagged), whole=kind == "answer")
+        return FirstResult(_untag(tagged), is_answer=kind == "answer")
 
 
-def _text(value: object, *, whole: bool) -> str | None:
-    """A result as it is recorded; None if it is too large to be kept."""
+class RequestStore:
+    """The store as one request sees it: its first write to a space also records its charge and its idempotency key."""
+
+    def __init__(self, store: Store, charge: Charge | None, record: IdempotencyRecord | None = None) -> None:
+        self._store = store
+        self._charge = charge
+        self._record = record
+        self.recorded = False
+        """Whether that first write has happened."""
+
+    @property
+    def as_store(self) -> Store:
+        return cast("Store", self)  # all that is not here is the store's own
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def write(self, work: Work[T], space: int | None) -> T:
+        if space is None or space == spaces.NEW or self.recorded:
+            return self._store.write(work, space)
+        number = space
+
+        def charge_and_work(tx: Tx) -> T:
+            return work(tx) if self._charge is None else self._charge.run(tx, number, work)
+
+        def first(tx: Tx) -> T:
+            # The record goes around the charge: a repeated request is not charged.
+            return charge_and_work(tx) if self._record is None else self._record.run(tx, number, charge_and_work)
+
+        done = self._store.write(first, space)
+        self.recorded = True
+        return done
+
+
+def _encode(value: object, *, is_answer: bool) -> str | None:
+    """Return a result as text; None if it is too large to be kept."""
     try:
-        text = json.dumps(["answer" if whole else "write", _tagged(value)], ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(["answer" if is_answer else "write", _tag(value)], ensure_ascii=False, separators=(",", ":"))
     except RecursionError:
         return None
     return text if len(text.encode()) <= _MOST else None
 
 
-# Each container says what it is, so that what comes back is what went in: a row is a tuple, a list is a list.
-def _tagged(value: Any) -> Any:
+# Each container says what it is, so that a result comes back as it was: a row as a row, a list as a list.
+def _tag(value: Any) -> Any:
     if value is None or isinstance(value, str | int | float):
         return value
-    if isinstance(value, MemoryRow):
-        return ["r", *map(_tagged, value)]
-    if isinstance(value, tuple | list):
-        return ["t" if isinstance(value, tuple) else "l", *map(_tagged, value)]
+    name = type(value).__name__
+    if name in _CLASSES and is_dataclass(value):
+        return ["c", name, {field.name: _tag(getattr(value, field.name)) for field in fields(value)}]
+    if isinstance(value, tuple):
+        return ["r", name, *map(_tag, value)] if name in _CLASSES else ["t", *map(_tag, value)]
+    if isinstance(value, list):
+        return ["l", *map(_tag, value)]
     if isinstance(value, dict):
-        return ["m", {key: _tagged(item) for key, item in value.items()}]
+        return ["m", {key: _tag(item) for key, item in value.items()}]
     if isinstance(value, bytes):
         return ["b", base64.b64encode(value).decode()]
     if isinstance(value, datetime):
         return ["d", value.isoformat()]
-    if is_dataclass(value) and type(value).__name__ in _CLASSES:
-        parts = {field.name: _tagged(getattr(value, field.name)) for field in fields(value)}
-        return ["c", type(value).__name__, parts]
-    raise TypeError(f"a result that holds {type(value).__name__} cannot be recorded")
+    raise TypeError(f"a result that holds {name} cannot be recorded")
 
 
-def _untagged(tagged: Any) -> Any:
-    if not isinstance(tagged, list):
-        return tagged
-    return _READERS[tagged[0]](tagged)
+def _untag(tagged: Any) -> Any:
+    return _READERS[tagged[0]](*tagged[1:]) if isinstance(tagged, list) else tagged
 
 
-_READERS: dict[str, Callable[[Any], Any]] = {
-    "r": lambda tagged: MemoryRow(*map(_untagged, tagged[1:])),
-    "t": lambda tagged: tuple(_untagged(item) for item in tagged[1:]),
-    "l": lambda tagged: [_untagged(item) for item in tagged[1:]],
-    "m": lambda tagged: {key: _untagged(item) for key, item in tagged[1].items()},
-    "b": lambda tagged: base64.b64decode(tagged[1]),
-    "d": lambda tagged: datetime.fromisoformat(tagged[1]),
-    "c": lambda tagged: _CLASSES[tagged[1]](**{name: _untagged(part) for name, part in tagged[2].items()}),
+_READERS: dict[str, Callable[..., Any]] = {
+    "t": lambda *items: tuple(map(_untag, items)),
+    "l": lambda *items: list(map(_untag, items)),
+    "m": lambda items: {key: _untag(item) for key, item in items.items()},
+    "b": base64.b64decode,
+    "d": datetime.fromisoformat,
+    "c": lambda name, parts: _CLASSES[name](**{part: _untag(value) for part, value in parts.items()}),
+    "r": lambda name, *parts: _CLASSES[name](*map(_untag, parts)),
 }

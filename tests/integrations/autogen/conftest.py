@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import commonplace
-from tests.dialects.serving import CLIENTS
+from tests.services.serving import CLIENTS
 
 os.environ["MEM0_TELEMETRY"] = os.environ["ANONYMIZED_TELEMETRY"] = "False"
 # At the end: what the development environment has, it has.

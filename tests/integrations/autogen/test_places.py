@@ -14,9 +14,9 @@ from PIL import Image as Pillow
 
 import commonplace
 from commonplace.integrations.autogen import CanvasMemory, CommonplaceMemory, PersistentTeam
-from tests.dialects.serving import serving
 from tests.integrations.autogen.scripted import agent, asked, client, text
 from tests.postgres import SCHEMAS
+from tests.services.serving import serving
 
 
 @pytest.fixture(params=["server", "postgresql"])

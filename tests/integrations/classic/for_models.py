@@ -15,8 +15,8 @@ from autogen import AssistantAgent, ConversableAgent, UserProxyAgent
 
 import commonplace
 from commonplace.integrations.autogen_classic import Teachability, prime, register_memory_tools
-from tests.dialects import documents as others
 from tests.integrations.classic.scripted import asked, manages, says, scripted, seen
+from tests.services import documents as others
 
 
 def what_is_taught_is_recalled_by_the_model_alone() -> None:

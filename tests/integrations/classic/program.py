@@ -12,8 +12,8 @@ from pathlib import Path
 import autogen
 from autogen import ConversableAgent
 
-from tests.dialects.model import model
 from tests.integrations.classic import for_models, in_groups, scripted, while_talking, with_agents
+from tests.services.model import model
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "autogen_classic_team.py"
 HOOKED = {"process_last_received_message", "process_all_messages_before_reply", "process_message_before_send"}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.dialects.serving import run_client
+from tests.services.serving import run_client
 
 ROOT = Path(__file__).resolve().parents[3]
 BASE = "autogen-0.2.35"

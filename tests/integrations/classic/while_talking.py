@@ -11,8 +11,8 @@ from autogen import UserProxyAgent
 
 import commonplace
 from commonplace.integrations.autogen_classic import GroupChatMemory, attach, books, hooks
-from tests.dialects import documents as others
 from tests.integrations.classic.scripted import manages, says
+from tests.services import documents as others
 
 
 def every_line_is_learned_once_with_its_speaker() -> None:

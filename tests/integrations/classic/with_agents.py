@@ -8,8 +8,8 @@ from typing import Any
 
 from autogen import UserProxyAgent
 
-from commonplace.compat.botwire import Memory
 from commonplace.integrations.autogen_classic import GroupChatMemory, Persistent, PersistentAgent, StatefulAgent
+from commonplace.integrations.services.botwire import Memory
 from tests.integrations.classic import documents
 from tests.integrations.classic.scripted import says
 

@@ -1,11 +1,14 @@
-"""The native API: every verb of Book under /v1/spaces/{space}."""
+"""The native API: every verb of Book under /v1/spaces/{space}, and keys under /v1/keys."""
 
 from fastapi import APIRouter
 
-from commonplace.server.api import canvases, care, kv, learning, listing, memories, recalling, streams, transcripts
-from commonplace.server.api.answering import PROBLEMS
+from commonplace.server.api import keys as keys
+from commonplace.server.api import learn, memories, recall, state, transfer
+from commonplace.server.problems import PROBLEMS
 
+first_router = APIRouter(prefix="/v1/spaces/{space}", responses=PROBLEMS)
+"""The most frequent routes."""
+first_router.include_router(recall.router)
 router = APIRouter(prefix="/v1/spaces/{space}", responses=PROBLEMS)
-# Listing comes before memories: `/memories/list` is no id.
-for each in (recalling, listing, memories, learning, kv, canvases, transcripts, care, streams):
-    router.include_router(each.router)
+for each in (memories.router, learn.router, state.router, transfer.care, transfer.router):
+    router.include_router(each)

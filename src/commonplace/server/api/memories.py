@@ -1,71 +1,62 @@
-"""Memories over HTTP: remember, get, revise, forget and what belongs to one memory."""
+"""Memories over HTTP: remember, list, get, revise, forget, quarantine, and the history and links of one memory."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Annotated, Any
+import json
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Query, Request, Response
-from pydantic import ConfigDict, Field
+from fastapi import APIRouter, Query, Response
+from pydantic import Field
 
-from commonplace.book import Book
-from commonplace.server.api import answers
-from commonplace.server.api.answering import Body, Route, answered, expected, given
-from commonplace.server.api.shapes import (
+from commonplace.errors import InvalidFilter
+from commonplace.server.api import models
+from commonplace.server.api.models import (
+    Body,
     Content,
+    DraftBody,
     Filter,
     Metadata,
     Moment,
     Names,
-    Remembered,
-    Scope,
-    content,
-    parts_without_content,
+    ScopeBody,
+    WithinBody,
+    example,
+    with_content,
 )
-from commonplace.server.asking import READ, WRITE
-from commonplace.server.callers import Ask
-from commonplace.server.paths import Name
-from commonplace.server.visits import repeated
-from commonplace.values import Kind
+from commonplace.server.api.routes import Name, ReadExchange, Route, WriteExchange
+from commonplace.values import Kind, Within
 
 router = APIRouter(tags=["memories"], route_class=Route)
-Reading = Annotated[Ask, Depends(READ)]
-Writing = Annotated[Ask, Depends(WRITE)]
+Several = Annotated[list[str] | None, Query(description="May be given several times.")]
 
 
-class Remember(Remembered):
+class RememberBody(DraftBody):
     """One thing to remember: `content`, or `base64` for bytes."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "content": "We chose FastAPI over Flask because of async support",
-                    "kind": "decision",
-                    "tags": ["user:alice"],
-                }
-            ]
+    model_config = example(
+        {
+            "content": "We chose FastAPI over Flask because of async support",
+            "kind": "decision",
+            "tags": ["user:alice"],
         }
     )
 
     reconcile: bool = Field(default=False, description="Compare it with what is known: repeat, contradict, or add.")
 
 
-class RememberAll(Body):
+class RememberAllBody(Body):
     """Several things to remember, all or none."""
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"memories": [{"content": "Alice leads the team"}, {"content": "Bob left"}]}]}
-    )
+    model_config = example({"memories": [{"content": "Alice leads the team"}, {"content": "Bob left"}]})
 
-    memories: list[Remembered]
+    memories: list[DraftBody]
     reconcile: bool = False
 
 
-class Revise(Body):
+class ReviseBody(Body):
     """What changes: an absent field stays as it is, null means null."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"importance": 0.9, "reason": "it came up again"}]})
+    model_config = example({"importance": 0.9, "reason": "it came up again"})
 
     content: Content | None = None
     base64: str | None = None
@@ -82,52 +73,48 @@ class Revise(Body):
     reason: str | None = None
 
 
-class Selected(Body):
+class SelectionBody(Body):
     """Memories by their ids, or by scope, filter, kinds and tags together."""
 
     ids: Names | None = None
-    scope: Scope | None = Field(default=None, description="Exactly the memories of a scope.")
+    scope: ScopeBody | None = Field(default=None, description="Exactly the memories of a scope.")
     filter: Filter = None
     kinds: Names | None = None
     tags: Names | None = None
 
     def arguments(self) -> dict[str, Any]:
-        """As the verbs take them."""
-        parts = given(self)
-        named = parts.pop("ids", None)
-        scope = parts.pop("scope", None)
-        return {**parts, "id": named, "scope": None if scope is None else scope.value()}
+        """Return the arguments of the verbs."""
+        parts = self.given()
+        return {"id": parts.pop("ids", None), **parts}
 
 
-class Forget(Selected):
+class ForgetBody(SelectionBody):
     """What to forget, said in one way: ids; or scope, filter, kinds and tags; or everything."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"tags": ["draft"], "dry_run": True}]})
+    model_config = example({"tags": ["draft"], "dry_run": True})
 
     everything: bool = Field(default=False, description="Empty the space; needs a key that may admin.")
     dry_run: bool = Field(default=False, description="Only say what would go.")
 
 
-class Quarantine(Selected):
+class QuarantineBody(SelectionBody):
     """What to take out of recall, and why."""
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"filter": {"source": "scraper"}, "reason": "the source was poisoned"}]}
-    )
+    model_config = example({"filter": {"source": "scraper"}, "reason": "the source was poisoned"})
 
     reason: str
 
 
-class Release(Selected):
+class ReleaseBody(SelectionBody):
     """What to let back into recall."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"filter": {"source": "scraper"}}]})
+    model_config = example({"filter": {"source": "scraper"}})
 
 
-class Prune(Body):
+class PruneBody(Body):
     """Which memories may go; at least one of the first three."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"older_than": 7776000, "kinds": ["message"]}]})
+    model_config = example({"older_than": 7776000, "kinds": ["message"]})
 
     older_than: float | None = Field(default=None, description="Seconds since it was said, used or repeated.")
     weaker_than: float | None = Field(default=None, description="0 to 1.2: what time, importance and use leave.")
@@ -137,108 +124,160 @@ class Prune(Body):
     dry_run: bool = Field(default=True, description="Only say what would go.")
 
 
-class Undo(Body):
+class UndoBody(Body):
     """The other of two memories that reconciliation brought together."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"other": "00f1e2d3c4b5a69788796a5b4c3d2e1f"}]})
+    model_config = example({"other": "00f1e2d3c4b5a69788796a5b4c3d2e1f"})
 
     other: str
 
 
-@router.post("/memories", status_code=201, response_model=answers.Memory, operation_id="remember")
-async def remember(request: Request, ask: Writing, body: Remember) -> Response:
+class ListBody(Body):
+    """Which memories to list, and how."""
+
+    model_config = example({"filter": {"kind": "decision"}, "limit": 50})
+
+    filter: Filter = None
+    within: WithinBody | None = None
+    kinds: Names | None = None
+    tags: Names | None = None
+    superseded: bool = Field(default=False, description="Also superseded memories.")
+    order: Literal["newest", "oldest"] = "newest"
+    limit: int = Field(default=100, description="From 1 to 10,000.")
+    cursor: str | None = Field(default=None, description="From the page before.")
+
+
+@router.post("/memories/list", response_model=models.Page, operation_id="list_memories_by_body")
+async def list_by_body(http: ReadExchange, body: ListBody) -> Response:
+    """One page of memories by when they were said."""
+    return await http.answer(lambda book: book.list(**body.given()))
+
+
+@router.get("/memories", response_model=models.Page, operation_id="list_memories")
+async def list_by_query(
+    http: ReadExchange,
+    kinds: Several = None,
+    tags: Several = None,
+    users: Several = None,
+    agents: Several = None,
+    sessions: Several = None,
+    shared: Annotated[bool, Query(description="Whether memories of nobody in particular are found too.")] = True,
+    filter: Annotated[str | None, Query(description="A filter as JSON text.")] = None,
+    superseded: bool = False,
+    order: Literal["newest", "oldest"] = "newest",
+    limit: Annotated[int, Query(description="From 1 to 10,000.")] = 100,
+    cursor: Annotated[str | None, Query(description="From the page before.")] = None,
+) -> Response:
+    """One page of memories by when they were said."""
+    parts = {"users": users, "agents": agents, "sessions": sessions}
+    named = {name: tuple(part) for name, part in parts.items() if part is not None}
+    within = Within(shared=shared, **named)
+    wanted: dict[str, Any] = {
+        "filter": None if filter is None else _parse(filter),
+        "within": None if within == Within() else within,
+        "kinds": kinds,
+        "tags": tags,
+        "superseded": superseded,
+        "order": order,
+        "limit": limit,
+        "cursor": cursor,
+    }
+    return await http.answer(lambda book: book.list(**wanted))
+
+
+def _parse(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidFilter(f"the filter is not JSON: {error}") from error
+
+
+@router.post("/memories", status_code=201, response_model=models.Memory, operation_id="remember")
+async def remember(http: WriteExchange, body: RememberBody) -> Response:
     """Remember one thing; when this answers, it is on disk."""
     draft = body.draft()
-    return await answered(request, ask, lambda book: book.remember(draft, reconcile=body.reconcile), status=201)
+    return await http.answer(lambda book: book.remember(draft, reconcile=body.reconcile), status=201)
 
 
-@router.post("/memories/batch", status_code=201, response_model=answers.Memories, operation_id="remember_all")
-async def remember_all(request: Request, ask: Writing, body: RememberAll) -> Response:
+@router.post("/memories/batch", status_code=201, response_model=models.Memories, operation_id="remember_all")
+async def remember_all(http: WriteExchange, body: RememberAllBody) -> Response:
     """Remember several things, all or none."""
     drafts = [each.draft() for each in body.memories]
-    return await answered(
-        request, ask, lambda book: {"memories": book.remember(drafts, reconcile=body.reconcile)}, status=201
-    )
+    return await http.answer(lambda book: {"memories": book.remember(drafts, reconcile=body.reconcile)}, status=201)
 
 
-@router.post("/memories/forget", response_model=answers.Forgotten, operation_id="forget")
-async def forget(request: Request, ask: Writing, body: Forget) -> Response:
+@router.post("/memories/forget", response_model=models.Forgotten, operation_id="forget")
+async def forget(http: WriteExchange, body: ForgetBody) -> Response:
     """Remove memories with all their versions, vectors and words, and say what was removed."""
     wanted = body.arguments()
     if body.everything:
-        ask = replace(ask, role="admin")
+        http = http.having(role="admin")
     if body.dry_run:
-        ask = replace(ask, operation="read", once=None)
-    return await answered(request, replace(ask, long=True), lambda book: book.forget(**wanted))
+        http = http.having(operation="read", idempotency_key=None)
+    return await http.having(long=True).answer(lambda book: book.forget(**wanted))
 
 
-@router.post("/memories/prune", response_model=answers.Forgotten, operation_id="prune")
-async def prune(request: Request, ask: Writing, body: Prune) -> Response:
+@router.post("/memories/prune", response_model=models.Forgotten, operation_id="prune")
+async def prune(http: WriteExchange, body: PruneBody) -> Response:
     """Forget what a policy lets go of; by default only say what would go."""
     if body.dry_run:
-        ask = replace(ask, operation="read", once=None)
-    return await answered(request, replace(ask, long=True), lambda book: book.prune(**given(body)), keep=True)
+        http = http.having(operation="read", idempotency_key=None)
+    return await http.having(long=True).answer(lambda book: book.prune(**body.given()), keep=True)
 
 
-@router.post("/memories/quarantine", response_model=answers.Ids, operation_id="quarantine")
-async def quarantine(request: Request, ask: Writing, body: Quarantine) -> Response:
+@router.post("/memories/quarantine", response_model=models.Ids, operation_id="quarantine")
+async def quarantine(http: WriteExchange, body: QuarantineBody) -> Response:
     """Take memories out of recall, with what was learned from them."""
     wanted = body.arguments()
-    return await answered(request, ask, lambda book: {"ids": book.quarantine(**wanted)})
+    return await http.answer(lambda book: {"ids": book.quarantine(**wanted)})
 
 
-@router.post("/memories/release", response_model=answers.Ids, operation_id="release")
-async def release(request: Request, ask: Writing, body: Release) -> Response:
+@router.post("/memories/release", response_model=models.Ids, operation_id="release")
+async def release(http: WriteExchange, body: ReleaseBody) -> Response:
     """Let memories stand again that were in quarantine."""
     wanted = body.arguments()
-    return await answered(request, ask, lambda book: {"ids": book.release(**wanted)})
+    return await http.answer(lambda book: {"ids": book.release(**wanted)})
 
 
-@router.get("/memories/{id}", response_model=answers.Memory, operation_id="get_memory")
+@router.get("/memories/{id}", response_model=models.Memory, operation_id="get_memory")
 async def get(
-    request: Request,
-    ask: Reading,
+    http: ReadExchange,
     id: Name,
     version: Annotated[int | None, Query(description="The version to read; the current one if absent.")] = None,
 ) -> Response:
     """The memory as it stands, or as it was at a version."""
-    return await answered(request, ask, lambda book: book.get(id, version=version))
+    return await http.answer(lambda book: book.get(id, version=version))
 
 
-@router.patch("/memories/{id}", response_model=answers.Memory, operation_id="revise")
-async def revise(request: Request, ask: Writing, id: Name, body: Revise) -> Response:
+@router.patch("/memories/{id}", response_model=models.Memory, operation_id="revise")
+async def revise(http: WriteExchange, id: Name, body: ReviseBody) -> Response:
     """Give a memory a new version. `If-Match: "3"` makes it a change of version 3 only."""
-    parts, version = given(body), expected(request)
-    changes = parts_without_content(parts)
-    if len(changes) < len(parts):
-        changes["content"] = content(parts)
-
-    def verb(book: Book) -> object:
-        # What was done under this name has moved the version on, and is not done again.
-        return book.revise(id, if_version=None if repeated() else version, **changes)
-
-    return await answered(request, ask, verb)
+    changes, version = with_content(body.given(), needed=False), http.expected_version()
+    # A repeated request changes nothing, and the first one has moved the version on.
+    return await http.answer(
+        lambda book: book.revise(id, if_version=version, **changes), again=lambda book: book.revise(id, **changes)
+    )
 
 
-@router.delete("/memories/{id}", response_model=answers.Forgotten, operation_id="forget_memory")
-async def forget_one(request: Request, ask: Writing, id: Name) -> Response:
+@router.delete("/memories/{id}", response_model=models.Forgotten, operation_id="forget_memory")
+async def forget_one(http: WriteExchange, id: Name) -> Response:
     """Remove a memory with all its versions, and what was learned from it alone."""
-    return await answered(request, ask, lambda book: book.forget(id))
+    return await http.answer(lambda book: book.forget(id))
 
 
-@router.get("/memories/{id}/history", response_model=answers.History, operation_id="history")
-async def history(request: Request, ask: Reading, id: Name) -> Response:
+@router.get("/memories/{id}/history", response_model=models.History, operation_id="history")
+async def history(http: ReadExchange, id: Name) -> Response:
     """Every version of a memory, oldest first."""
-    return await answered(request, ask, lambda book: {"revisions": book.history(id)})
+    return await http.answer(lambda book: {"revisions": book.history(id)})
 
 
-@router.get("/memories/{id}/links", response_model=answers.Links, operation_id="links")
-async def links(request: Request, ask: Reading, id: Name) -> Response:
+@router.get("/memories/{id}/links", response_model=models.Links, operation_id="links")
+async def links(http: ReadExchange, id: Name) -> Response:
     """What a memory has to do with others."""
-    return await answered(request, ask, lambda book: {"links": book.links(id)})
+    return await http.answer(lambda book: {"links": book.links(id)})
 
 
-@router.post("/memories/{id}/undo", response_model=answers.Links, operation_id="undo")
-async def undo(request: Request, ask: Writing, id: Name, body: Undo) -> Response:
+@router.post("/memories/{id}/undo", response_model=models.Links, operation_id="undo")
+async def undo(http: WriteExchange, id: Name, body: UndoBody) -> Response:
     """Take back what reconciliation made of two memories."""
-    return await answered(request, ask, lambda book: {"links": book.undo(id, body.other)})
+    return await http.answer(lambda book: {"links": book.undo(id, body.other)})

@@ -1,0 +1,207 @@
+"""HTTP dialects: the requests of other services' clients, answered from a book.
+
+The server mounts `ServiceRoutes` and puts a Host at `app.state.services`. The dialects stay out of the OpenAPI
+document: their clients define them.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import traceback
+from collections import defaultdict
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any, Literal, Protocol, TypeVar
+from urllib.parse import unquote
+
+from fastapi import APIRouter, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from pydantic import AfterValidator
+from pydantic_core import to_json
+from starlette.exceptions import HTTPException
+from starlette.routing import BaseRoute, Match
+from starlette.types import Receive, Scope, Send
+
+from commonplace import Book, CommonplaceError, InvalidInput, Memory, Within
+
+T = TypeVar("T")
+Name = Annotated[str, AfterValidator(partial(unquote, errors="surrogateescape"))]
+"""A part of a path, decoded: `a%2Fb` is the name a/b."""
+_LONGEST_PAGE = 10_000
+_ROUTE = "commonplace.services.route"
+_log = logging.getLogger(__name__)
+
+
+class Host(Protocol):
+    """What the dialects need of the server that mounts them."""
+
+    async def run(
+        self, request: Request, operation: Literal["read", "recall", "write"], verb: Callable[[Book], T]
+    ) -> T:
+        """Run a verb on the book that a request is for, in the space of its path or its key's home."""
+
+    def has_key(self, request: Request) -> bool:
+        """Return whether a request carries a key, valid or not."""
+
+    async def sign_up(self, name: str) -> str | None:
+        """Create a key and return it; None if the server does not allow that."""
+
+    def error_headers(self, error: CommonplaceError) -> Mapping[str, str]:
+        """Return the headers that go with an error."""
+
+    def describe_invalid(self, error: RequestValidationError) -> str:
+        """Return what is wrong with a request, without quoting it."""
+
+
+class Malformed(InvalidInput):
+    """A request whose shape is wrong, as the framework found it."""
+
+    code = "invalid_request"
+    status = 422
+
+
+class Unexpected(CommonplaceError):
+    """An unforeseen error; its details stay in the server."""
+
+    code = "server_error"
+
+
+def host_of(request: Request) -> Host:
+    """Return the server's side of the dialects."""
+    found: Host = request.app.state.services
+    return found
+
+
+async def answer(
+    request: Request,
+    operation: Literal["read", "recall", "write"],
+    verb: Callable[[Book], T],
+    *,
+    status: int = 200,
+    headers: Callable[[T], Mapping[str, str]] | None = None,
+) -> Response:
+    """Run a verb and return its result as JSON, encoded in the same worker thread."""
+
+    def work(book: Book) -> tuple[bytes, Mapping[str, str] | None]:
+        found = verb(book)
+        return to_json(found), None if headers is None else headers(found)
+
+    body, extra = await host_of(request).run(request, operation, work)
+    return Response(body, status, headers=extra, media_type="application/json")
+
+
+def answer_error(request: Request, error: CommonplaceError, body: object, status: int | None = None) -> Response:
+    """Return the answer to a request that raised an error."""
+    headers = host_of(request).error_headers(error)
+    return Response(to_json(body), status or error.status, headers=headers, media_type="application/json")
+
+
+class ServiceRoute(APIRoute):
+    """A route whose errors have the shape that the service's clients read: {detail}, unless a service overrides it."""
+
+    def answer_error(self, request: Request, error: CommonplaceError) -> Response:
+        return answer_error(request, error, {"detail": str(error)})
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def handle_all(request: Request) -> Response:
+            try:
+                return await handle(request)
+            except CommonplaceError as error:
+                return self.answer_error(request, error)
+            except RequestValidationError as error:
+                return self.answer_error(request, Malformed(host_of(request).describe_invalid(error)))
+            except HTTPException:
+                return self.answer_error(request, Malformed("the body cannot be read"))
+            except Exception as error:  # noqa: BLE001  # the client must get an answer that it can read
+                # The error's text may quote the request, so only its type and place are logged.
+                place = traceback.extract_tb(error.__traceback__)[-1]
+                _log.error("a request failed: %s at %s:%s", type(error).__name__, place.filename, place.lineno)
+                return self.answer_error(
+                    request, Unexpected("the server failed; nothing is known to have been changed")
+                )
+
+        return handle_all
+
+
+class ServiceRoutes(BaseRoute):
+    """The routes of several dialects, at the root and under /spaces/{space}; aliased ones also under /v1 and /api.
+
+    As separate routes they would be more than a hundred, and trying them in turn would take over a millisecond. Here
+    the prefixes are removed, and the first words of the path select the few routes to try.
+    """
+
+    def __init__(self, *routers: APIRouter, aliased: APIRouter) -> None:
+        self._routes: dict[str, list[APIRoute]] = defaultdict(list)
+        for route in _routes_of(*routers, aliased):
+            self._routes[_first_words(route.path)].append(route)
+        words = "|".join({route.path.split("/")[1] for route in _routes_of(aliased)})
+        self._address = re.compile(rf"(?:/spaces/([^/]+)(?=/))?(?:/(?:v1|api)(?=/(?:{words})(?:/|$)))?(/.*)")
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        found = self._address.fullmatch(scope["path"]) if scope["type"] == "http" else None
+        best: tuple[Match, Scope] = Match.NONE, {}
+        if found is None:
+            return best
+        space, rest = found.groups()
+        bare = {"type": "http", "method": scope["method"], "path": rest}
+        for route in self._routes.get(_first_words(rest), ()):
+            match, child = route.matches(bare)
+            if match is not Match.NONE and best[0] is not Match.FULL:
+                named = {} if space is None else {"space": space}
+                best = match, {**child, _ROUTE: route, "path_params": {**child["path_params"], **named}}
+            if match is Match.FULL:
+                break
+        return best
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await scope[_ROUTE].handle(scope, receive, send)
+
+
+def _routes_of(*routers: APIRouter) -> list[APIRoute]:
+    return [route for router in routers for route in router.routes if isinstance(route, APIRoute)]
+
+
+def _first_words(path: str) -> str:
+    """Return the first word of a path, or the first two if that is v1."""
+    words = path.split("/", 3)
+    return "/".join(words[1:3]) if words[1] == "v1" else words[1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """Some memories of a longer list."""
+
+    memories: list[Memory]
+    total: int | None
+    """How many there are; None if that was not asked for."""
+    more: bool
+
+
+def window(book: Book, *, within: Within | None, offset: int, limit: int, counted: bool = False) -> Window:
+    """Return memories from an offset on, the newest first.
+
+    A book pages by cursor, so the memories before the offset are read, too. A book knows how many memories its whole
+    space has; to count a part of it, the list is read to its end.
+    """
+    taken: list[Memory] = []
+    seen, cursor = 0, None
+    wanted, to_the_end = offset + limit, counted and within is not None
+    while True:
+        most = _LONGEST_PAGE if to_the_end else min(_LONGEST_PAGE, wanted - seen)
+        page = book.list(within=within, limit=most, cursor=cursor)
+        taken += page.memories[max(offset - seen, 0) : max(wanted - seen, 0)]
+        seen, cursor = seen + len(page), page.cursor
+        if cursor is None or (seen >= wanted and not to_the_end):
+            break
+    total = (seen if within is not None else book.stats().memories) if counted else None
+    return Window(memories=taken, total=total, more=cursor is not None)
+
+
+def text_of(memory: Memory) -> str:
+    """Return the text of a memory, also of one that is JSON or an image."""
+    return memory.content if isinstance(memory.content, str) else memory.text

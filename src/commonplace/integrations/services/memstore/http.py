@@ -1,0 +1,198 @@
+"""Memstore's HTTP dialect: remember, recall, forget and list under /v1/memory."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel, Field
+from pydantic_core import to_json
+
+from commonplace import (
+    Book,
+    CommonplaceError,
+    Hit,
+    InvalidInput,
+    LimitReached,
+    Memory,
+    NotFound,
+    RateLimited,
+    Scope,
+    Unauthorized,
+    Within,
+)
+from commonplace.integrations.services.http import (
+    Malformed,
+    Name,
+    ServiceRoute,
+    answer,
+    answer_error,
+    host_of,
+    text_of,
+    window,
+)
+from commonplace.values import Json
+
+LONGEST = 10_000
+"""Characters of a content, as in the original."""
+
+
+class InvalidContent(InvalidInput):
+    """No content, or a content that is no text."""
+
+    code = "invalid_content"
+
+
+class ContentTooLong(InvalidInput):
+    """More than LONGEST characters."""
+
+    code = "content_too_long"
+
+
+class MissingQuery(InvalidInput):
+    """A recall without a query."""
+
+    code = "missing_query"
+
+
+class MemstoreRoute(ServiceRoute):
+    """Errors are {error, message}."""
+
+    def answer_error(self, request: Request, error: CommonplaceError) -> Response:
+        body = {"error": _error_code(request, error), "message": str(error)}
+        return answer_error(request, error, body, 400 if isinstance(error, Malformed) else None)
+
+
+def _error_code(request: Request, error: CommonplaceError) -> str:
+    if isinstance(error, Unauthorized):
+        return "invalid_api_key" if host_of(request).has_key(request) else "missing_api_key"
+    if isinstance(error, LimitReached):
+        return "hourly_rate_limit" if isinstance(error, RateLimited) else "ops_limit_reached"
+    return "server_error" if error.status == 500 else error.code
+
+
+router = APIRouter(route_class=MemstoreRoute)
+
+
+class MemstoreMemory(BaseModel):
+    """A text to remember. The content is checked apart, since its errors have codes of their own."""
+
+    content: Any = None
+    tags: list[str] = Field(default_factory=list)
+    session: str | None = None
+    metadata: dict[str, Any] | None = None
+    ttl: float | None = None
+
+
+@router.post("/v1/memory/remember")
+async def remember(request: Request, body: MemstoreMemory) -> Response:
+    """Remember a text."""
+    content = _check_content(body.content)
+
+    def verb(book: Book) -> dict[str, Json]:
+        scope = Scope(session=body.session)
+        made = book.remember(content, tags=body.tags, metadata=body.metadata, scope=scope, ttl=body.ttl)
+        return _memory_body(made)
+
+    return await answer(request, "write", verb, status=201)
+
+
+@router.get("/v1/memory/recall")
+async def recall(
+    request: Request,
+    q: str = "",
+    limit: int | None = None,
+    top_k: int | None = None,
+    threshold: float | None = None,
+    session: str | None = None,
+    tags: Annotated[list[str] | None, Query()] = None,
+) -> Response:
+    """Recall what bears on a query, perhaps only with some tags or in a session."""
+    if not q.strip():
+        raise MissingQuery("say what to recall: ?q=…")
+    most = next((given for given in (limit, top_k) if given is not None), 5)
+
+    def verb(book: Book) -> dict[str, Json]:
+        found = book.recall(
+            q, k=most, max_tokens=None, threshold=threshold, tags=_split_tags(tags), within=_within(session)
+        )
+        return {"memories": [_hit_body(hit) for hit in found.hits], "count": len(found.hits), "query": q}
+
+    return await answer(request, "recall", verb)
+
+
+@router.delete("/v1/memory/forget/{id}")
+async def forget(request: Request, id: Name) -> Response:
+    """Forget a memory, with all its versions."""
+
+    def verb(book: Book) -> dict[str, Json]:
+        book.forget(id)
+        return {"deleted": True, "id": id}
+
+    return await answer(request, "write", verb)
+
+
+@router.get("/v1/memory/list")
+async def list_memories(
+    request: Request,
+    session: str | None = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+    offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
+) -> Response:
+    """A page of memories, the newest first."""
+
+    def verb(book: Book) -> dict[str, Json]:
+        found = window(book, within=_within(session), offset=offset, limit=limit, counted=True)
+        return {"memories": [_memory_body(each) for each in found.memories], "total": found.total}
+
+    return await answer(request, "read", verb)
+
+
+class MemstoreAgent(BaseModel):
+    """An agent that asks for a key."""
+
+    name: str
+    email: str | None = None
+
+
+@router.post("/v1/agents")
+async def sign_up(request: Request, body: MemstoreAgent) -> Response:
+    """Create a key for anybody, if the server allows it."""
+    key = await host_of(request).sign_up(body.name)
+    if key is None:
+        raise NotFound("nobody can sign up here: ask whoever runs this server for a key")
+    made = {"name": body.name, "api_key": key, "message": "Keep this key: it is shown only once."}
+    return Response(to_json(made), 201, media_type="application/json")
+
+
+def _check_content(given: object) -> str:
+    if not isinstance(given, str) or not given.strip():
+        raise InvalidContent("content must be a text that is not empty")
+    if len(given) > LONGEST:
+        raise ContentTooLong(f"content has {len(given):,} characters, the limit is {LONGEST:,}: split it")
+    return given
+
+
+def _split_tags(tags: list[str] | None) -> list[str]:
+    """Return tags that came repeated, separated by commas, or both."""
+    return [tag.strip() for given in tags or () for tag in given.split(",") if tag.strip()]
+
+
+def _within(session: str | None) -> Within | None:
+    """A session is a filter here: memories without one are left out."""
+    return None if session is None else Within(sessions=(session,), shared=False)
+
+
+def _memory_body(memory: Memory) -> dict[str, Json]:
+    return {
+        "id": memory.id,
+        "content": text_of(memory),
+        "tags": list(memory.tags),
+        "session": memory.scope.session,
+        "metadata": dict(memory.metadata),
+        "created_at": memory.created_at.isoformat(),
+    }
+
+
+def _hit_body(hit: Hit) -> dict[str, Json]:
+    return {**_memory_body(hit.memory), "score": round(hit.score, 4)}

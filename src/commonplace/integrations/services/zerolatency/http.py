@@ -1,0 +1,302 @@
+"""0Latency's HTTP dialect: extract, recall, seed and others. /v1/x and /api/x are the same as /x."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel, Field
+
+from commonplace import Book, CommonplaceError, InvalidInput, LimitReached, NotFound, __version__
+from commonplace.integrations.services import zerolatency
+from commonplace.integrations.services.http import Name, ServiceRoute, answer, answer_error, window
+from commonplace.values import KINDS, Json
+
+_FIELDS = ("content", "role", "name")
+"""The fields of a message that are used; clients send more."""
+
+
+class ZeroLatencyRoute(ServiceRoute):
+    """Errors are {detail}; that of a limit is an object."""
+
+    def answer_error(self, request: Request, error: CommonplaceError) -> Response:
+        if error.status != 429:
+            return super().answer_error(request, error)
+        wait = error.retry_after if isinstance(error, LimitReached) else None
+        body = {"error": "rate_limit_exceeded", "message": str(error), "limit": None, "retry_after": wait}
+        return answer_error(request, error, {"detail": body})
+
+
+router = APIRouter(route_class=ZeroLatencyRoute)
+
+
+class ZeroLatencyFact(BaseModel):
+    """One thing to remember."""
+
+    text: str
+    category: str | None = None
+    importance: float | None = None
+    metadata: dict[str, Any] | None = None
+
+
+class ZeroLatencySeed(BaseModel):
+    """A content, or facts."""
+
+    agent_id: str | None = None
+    content: str | None = None
+    facts: list[ZeroLatencyFact] = Field(default_factory=list)
+    category: str | None = None
+    importance: float | None = None
+    metadata: dict[str, Any] | None = None
+
+
+@router.post("/memories/seed")
+@router.post("/memories")
+async def seed(request: Request, body: ZeroLatencySeed) -> Response:
+    """Remember the content or the facts as they are."""
+    drafts = [zerolatency.draft_of(fact.text, body.agent_id, fact.model_dump()) for fact in body.facts]
+    if body.content is not None:
+        drafts.insert(0, zerolatency.draft_of(body.content, body.agent_id, body.model_dump()))
+    if not drafts:
+        raise InvalidInput("send what to remember: content, or a list of facts")
+    return await answer(request, "write", lambda book: zerolatency.stored_body(book.remember(drafts)))
+
+
+class ZeroLatencyQuery(BaseModel):
+    """A query."""
+
+    query: str | None = None
+    conversation_context: str | None = None
+    agent_id: str | None = None
+    limit: int = 10
+    max_tokens: int | None = None
+    budget_tokens: int | None = None
+
+
+@router.post("/recall")
+async def recall(request: Request, question: ZeroLatencyQuery) -> Response:
+    """Recall what bears on a query, or on the conversation."""
+    query = question.query or question.conversation_context
+    if query is None:
+        raise InvalidInput("say what to recall: query, or conversation_context")
+    budgets = (question.max_tokens, question.budget_tokens, zerolatency.BUDGET)
+    budget = next(given for given in budgets if given is not None)
+
+    def verb(book: Book) -> dict[str, Json]:
+        found = zerolatency.recall(book, query, agent=question.agent_id, limit=question.limit, budget=budget)
+        return zerolatency.recall_body(found)
+
+    return await answer(request, "recall", verb)
+
+
+@router.get("/memories/recall")
+async def recall_by_address(request: Request, question: Annotated[ZeroLatencyQuery, Query()]) -> Response:
+    """Recall by query parameters, as the first client does."""
+    return await recall(request, question)
+
+
+class ZeroLatencyConversation(BaseModel):
+    """A conversation: text, messages, or one turn of two."""
+
+    agent_id: str | None = None
+    content: str | None = None
+    conversation: list[dict[str, Any]] | None = None
+    human_message: str | None = None
+    agent_message: str | None = None
+
+    def messages(self) -> str | list[dict[str, Any]]:
+        """Return the conversation as `learn` takes it."""
+        if self.conversation is not None:
+            return [{name: each[name] for name in _FIELDS if name in each} for each in self.conversation]
+        if self.content is not None:
+            return self.content
+        turn = (("user", self.human_message), ("assistant", self.agent_message))
+        return [{"role": role, "content": said} for role, said in turn if said]
+
+
+@router.post("/memories/extract")
+@router.post("/extract")
+async def extract(request: Request, body: ZeroLatencyConversation) -> Response:
+    """Keep a conversation, and make memories of it in the background; recall finds its messages at once."""
+
+    def verb(book: Book) -> dict[str, Json]:
+        learned = book.learn(body.messages(), scope=zerolatency.scope_of(body.agent_id))
+        return {"job_id": learned.session, "status": "accepted"}
+
+    return await answer(request, "write", verb, status=202)
+
+
+@router.get("/memories/extract/{job}")
+@router.get("/extract/{job}")
+async def extraction(request: Request, job: Name) -> Response:
+    """The state of an extraction."""
+    return await answer(request, "read", lambda book: zerolatency.extraction_body(book, job))
+
+
+@router.get("/memories/search")
+async def search(request: Request, q: str, agent_id: str | None = None, limit: int = 10) -> Response:
+    """The memories that bear on a query, without a text for a prompt."""
+
+    def verb(book: Book) -> dict[str, Json]:
+        hits = zerolatency.recall(book, q, agent=agent_id, limit=limit, budget=None).hits
+        memories: list[Json] = [zerolatency.hit_body(hit) for hit in hits]
+        return {"query": q, "memories": memories, "results": memories, "count": len(memories)}
+
+    return await answer(request, "recall", verb)
+
+
+@router.get("/memories/export")
+async def export(request: Request, agent_id: str | None = None) -> Response:
+    """Every memory, or those of an agent and of nobody; `import` reads them."""
+
+    def verb(book: Book) -> dict[str, Json]:
+        found = window(book, within=zerolatency.within_of(agent_id), offset=0, limit=2**53)
+        return {"memories": [zerolatency.memory_body(each) for each in found.memories], "count": len(found.memories)}
+
+    return await answer(request, "read", verb)
+
+
+class ZeroLatencyImport(BaseModel):
+    """Memories from elsewhere; an agent of their own goes before the one for all."""
+
+    agent_id: str | None = None
+    memories: list[dict[str, Any]]
+
+
+@router.post("/memories/import")
+async def import_memories(request: Request, body: ZeroLatencyImport) -> Response:
+    """Import what an export gave, all or nothing; known ids are skipped."""
+
+    def verb(book: Book) -> dict[str, Json]:
+        new = [each for each in body.memories if not _exists(book, each.get("id"))]
+        made = book.remember(
+            [zerolatency.draft_of(_check_text(each), _agent(each, body), each, keep_id=True) for each in new]
+        )
+        return {"imported": len(made), "skipped": len(body.memories) - len(new), "memory_ids": [m.id for m in made]}
+
+    return await answer(request, "write", verb)
+
+
+@router.get("/memories")
+async def list_memories(
+    request: Request,
+    agent_id: str | None = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+    offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
+) -> Response:
+    """A page of memories, the newest first."""
+
+    def verb(book: Book) -> dict[str, Json]:
+        found = window(book, within=zerolatency.within_of(agent_id), offset=offset, limit=limit)
+        memories: list[Json] = [zerolatency.memory_body(each) for each in found.memories]
+        return {"memories": memories, "count": len(memories), "has_more": found.more}
+
+    return await answer(request, "read", verb)
+
+
+@router.get("/memories/{id}")
+async def get_memory(request: Request, id: Name) -> Response:
+    """One memory."""
+    return await answer(request, "read", lambda book: zerolatency.memory_body(book.get(id)))
+
+
+class ZeroLatencyChange(BaseModel):
+    """A change of a memory."""
+
+    content: str | None = None
+    category: str | None = None
+    importance: float | None = None
+    tags: list[str] | None = None
+    metadata: dict[str, Any] | None = None
+
+    def changes(self) -> dict[str, Any]:
+        """Return the arguments of `revise`."""
+        given = self.model_dump(exclude_none=True)
+        if not given:
+            raise InvalidInput("send what is to change: content, category, importance, tags or metadata")
+        if "category" in given:
+            given["kind"] = given.pop("category")
+            if given["kind"] not in KINDS:
+                raise InvalidInput(f"unknown category {given['kind']!r}; known: {', '.join(KINDS)}")
+        return given
+
+
+@router.put("/memories/{id}")
+async def change_memory(request: Request, id: Name, body: ZeroLatencyChange) -> Response:
+    """Give a memory a new version; the old one stays in its history."""
+    named = body.changes()
+    return await answer(request, "write", lambda book: zerolatency.memory_body(book.revise(id, **named)))
+
+
+@router.delete("/memories/{id}")
+async def delete_memory(request: Request, id: Name) -> Response:
+    """Forget a memory, with all its versions and what was learned from it alone."""
+
+    def verb(book: Book) -> dict[str, Json]:
+        return {"deleted": True, "id": id, "memories_removed": book.forget(id).memories}
+
+    return await answer(request, "write", verb)
+
+
+@router.get("/memories/{id}/history")
+async def history(request: Request, id: Name) -> Response:
+    """Every version of a memory, oldest first."""
+
+    def verb(book: Book) -> dict[str, Json]:
+        return {"memory_id": id, "history": [zerolatency.revision_body(each) for each in book.history(id)]}
+
+    return await answer(request, "read", verb)
+
+
+class ZeroLatencyFeedback(BaseModel):
+    """Whether a memory was of use."""
+
+    memory_id: str | None = None
+    feedback_type: str
+
+
+@router.post("/feedback")
+async def feedback(request: Request, body: ZeroLatencyFeedback) -> Response:
+    """Give feedback on a memory."""
+    return await answer(
+        request, "write", lambda book: zerolatency.feedback_body(book, body.memory_id, body.feedback_type)
+    )
+
+
+@router.get("/usage")
+async def usage(request: Request) -> Response:
+    """How much the space holds."""
+
+    def verb(book: Book) -> dict[str, Json]:
+        held = book.stats()
+        return {"memories": held.memories, "by_category": dict(held.by_kind), "extractions_waiting": held.jobs}
+
+    return await answer(request, "read", verb)
+
+
+@router.get("/health")
+async def health() -> dict[str, str]:
+    """The process answers; /health/ready says whether it recalls."""
+    return {"status": "ok", "service": "commonplace", "version": __version__}
+
+
+def _exists(book: Book, id: object) -> bool:
+    if not isinstance(id, str):
+        return False
+    try:
+        book.get(id)
+    except NotFound:
+        return False
+    return True
+
+
+def _check_text(given: dict[str, Any]) -> str:
+    text = given.get("content", given.get("text"))
+    if not isinstance(text, str):
+        raise InvalidInput("each memory needs a content that is text")
+    return text
+
+
+def _agent(given: dict[str, Any], body: ZeroLatencyImport) -> str | None:
+    agent: str | None = given.get("agent_id") or body.agent_id
+    return agent
