@@ -11,173 +11,98 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from commonplace.aio import AsyncBook
-    from commonplace.book import Book
-    from commonplace.errors import (
-        AnswerLost,
-        BookTooNew,
-        CommonplaceError,
-        Conflict,
-        DimensionMismatch,
-        EmbedderFailed,
-        EmbedderMismatch,
-        EmbedderUnavailable,
-        Forbidden,
-        InvalidFilter,
-        InvalidInput,
-        InvalidPatch,
-        InvalidText,
-        JobFailed,
-        LimitReached,
-        ModelUnavailable,
-        NotABook,
-        NotFound,
-        QueueFull,
-        QuotaExceeded,
-        RateLimited,
-        ReplayMismatch,
-        RequestReused,
-        RequestTimeout,
-        RerankerFailed,
-        ServerFailed,
-        ServerUnavailable,
-        StalePatch,
-        StoreBusy,
-        StoreClosed,
-        StoreCorrupt,
-        StoreError,
-        StoreFull,
-        StoreReadOnly,
-        StoreUnavailable,
-        TooLarge,
-        Unauthorized,
-    )
-    from commonplace.location import open, open_async, reindex
-    from commonplace.settings import Settings, __version__
-    from commonplace.text.dates import Dated, dates_in
-    from commonplace.values import (
-        Check,
-        Draft,
-        Entry,
-        File,
-        Forgotten,
-        Hit,
-        Job,
-        Learned,
-        Link,
-        Memory,
-        Message,
-        Page,
-        Recall,
-        Revision,
-        Scope,
-        Score,
-        Stats,
-        Within,
-    )
-
-__all__ = [
-    "AnswerLost",
-    "AsyncBook",
-    "Book",
-    "BookTooNew",
-    "Check",
-    "CommonplaceError",
-    "Conflict",
-    "Dated",
-    "DimensionMismatch",
-    "Draft",
-    "EmbedderFailed",
-    "EmbedderMismatch",
-    "EmbedderUnavailable",
-    "Entry",
-    "File",
-    "Forbidden",
-    "Forgotten",
-    "Hit",
-    "InvalidFilter",
-    "InvalidInput",
-    "InvalidPatch",
-    "InvalidText",
-    "Job",
-    "JobFailed",
-    "Learned",
-    "LimitReached",
-    "Link",
-    "Memory",
-    "Message",
-    "ModelUnavailable",
-    "NotABook",
-    "NotFound",
-    "Page",
-    "QueueFull",
-    "QuotaExceeded",
-    "RateLimited",
-    "Recall",
-    "ReplayMismatch",
-    "RequestReused",
-    "RequestTimeout",
-    "RerankerFailed",
-    "Revision",
-    "Scope",
-    "Score",
-    "ServerFailed",
-    "ServerUnavailable",
-    "Settings",
-    "StalePatch",
-    "Stats",
-    "StoreBusy",
-    "StoreClosed",
-    "StoreCorrupt",
-    "StoreError",
-    "StoreFull",
-    "StoreReadOnly",
-    "StoreUnavailable",
-    "TooLarge",
-    "Unauthorized",
-    "Within",
-    "__version__",
-    "dates_in",
-    "open",
-    "open_async",
-    "reindex",
-]
+    from commonplace.aio import AsyncBook as AsyncBook
+    from commonplace.book import Book as Book
+    from commonplace.errors import AnswerLost as AnswerLost
+    from commonplace.errors import BookTooNew as BookTooNew
+    from commonplace.errors import CommonplaceError as CommonplaceError
+    from commonplace.errors import Conflict as Conflict
+    from commonplace.errors import DimensionMismatch as DimensionMismatch
+    from commonplace.errors import EmbedderFailed as EmbedderFailed
+    from commonplace.errors import EmbedderMismatch as EmbedderMismatch
+    from commonplace.errors import EmbedderUnavailable as EmbedderUnavailable
+    from commonplace.errors import Forbidden as Forbidden
+    from commonplace.errors import InvalidFilter as InvalidFilter
+    from commonplace.errors import InvalidInput as InvalidInput
+    from commonplace.errors import InvalidPatch as InvalidPatch
+    from commonplace.errors import InvalidText as InvalidText
+    from commonplace.errors import JobFailed as JobFailed
+    from commonplace.errors import LimitReached as LimitReached
+    from commonplace.errors import ModelUnavailable as ModelUnavailable
+    from commonplace.errors import NotABook as NotABook
+    from commonplace.errors import NotFound as NotFound
+    from commonplace.errors import QueueFull as QueueFull
+    from commonplace.errors import QuotaExceeded as QuotaExceeded
+    from commonplace.errors import RateLimited as RateLimited
+    from commonplace.errors import ReplayMismatch as ReplayMismatch
+    from commonplace.errors import RequestReused as RequestReused
+    from commonplace.errors import RequestTimeout as RequestTimeout
+    from commonplace.errors import RerankerFailed as RerankerFailed
+    from commonplace.errors import ServerFailed as ServerFailed
+    from commonplace.errors import ServerUnavailable as ServerUnavailable
+    from commonplace.errors import StalePatch as StalePatch
+    from commonplace.errors import StoreBusy as StoreBusy
+    from commonplace.errors import StoreClosed as StoreClosed
+    from commonplace.errors import StoreCorrupt as StoreCorrupt
+    from commonplace.errors import StoreError as StoreError
+    from commonplace.errors import StoreFull as StoreFull
+    from commonplace.errors import StoreReadOnly as StoreReadOnly
+    from commonplace.errors import StoreUnavailable as StoreUnavailable
+    from commonplace.errors import TooLarge as TooLarge
+    from commonplace.errors import Unauthorized as Unauthorized
+    from commonplace.location import open as open
+    from commonplace.location import open_async as open_async
+    from commonplace.location import reindex as reindex
+    from commonplace.settings import Settings as Settings
+    from commonplace.settings import __version__ as __version__
+    from commonplace.text.dates import Dated as Dated
+    from commonplace.text.dates import dates_in as dates_in
+    from commonplace.values import Check as Check
+    from commonplace.values import Draft as Draft
+    from commonplace.values import Entry as Entry
+    from commonplace.values import File as File
+    from commonplace.values import Forgotten as Forgotten
+    from commonplace.values import Hit as Hit
+    from commonplace.values import Job as Job
+    from commonplace.values import Learned as Learned
+    from commonplace.values import Link as Link
+    from commonplace.values import Memory as Memory
+    from commonplace.values import Message as Message
+    from commonplace.values import Page as Page
+    from commonplace.values import Recall as Recall
+    from commonplace.values import Revision as Revision
+    from commonplace.values import Scope as Scope
+    from commonplace.values import Score as Score
+    from commonplace.values import Stats as Stats
+    from commonplace.values import Within as Within
 
 _HOMES = {
-    "commonplace.aio": ("AsyncBook",),
-    "commonplace.book": ("Book",),
-    "commonplace.location": ("open", "open_async", "reindex"),
-    "commonplace.settings": ("Settings", "__version__"),
-    "commonplace.values": (
-        "Check",
-        "Draft",
-        "Entry",
-        "File",
-        "Forgotten",
-        "Hit",
-        "Job",
-        "Learned",
-        "Link",
-        "Memory",
-        "Message",
-        "Page",
-        "Recall",
-        "Revision",
-        "Scope",
-        "Score",
-        "Stats",
-        "Within",
+    "aio": "AsyncBook",
+    "book": "Book",
+    "errors": (
+        "AnswerLost BookTooNew CommonplaceError Conflict DimensionMismatch EmbedderFailed EmbedderMismatch "
+        "EmbedderUnavailable Forbidden InvalidFilter InvalidInput InvalidPatch InvalidText JobFailed "
+        "LimitReached ModelUnavailable NotABook NotFound QueueFull QuotaExceeded RateLimited ReplayMismatch "
+        "RequestReused RequestTimeout RerankerFailed ServerFailed ServerUnavailable StalePatch StoreBusy "
+        "StoreClosed StoreCorrupt StoreError StoreFull StoreReadOnly StoreUnavailable TooLarge Unauthorized"
     ),
-    "commonplace.text.dates": ("Dated", "dates_in"),
+    "location": "open open_async reindex",
+    "settings": "Settings __version__",
+    "text.dates": "Dated dates_in",
+    "values": (
+        "Check Draft Entry File Forgotten Hit Job Learned Link Memory Message Page Recall Revision Scope Score "
+        "Stats Within"
+    ),
 }
+_HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
+__all__ = sorted(_HOME)
 
 
 def __getattr__(name: str) -> object:
-    """Import each name from its home when it is first asked for: `commonplace --help` needs no numpy."""
-    if name not in __all__:
+    """Import a name from its home when it is first used: `commonplace --help` needs no numpy."""
+    if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home = next((home for home, names in _HOMES.items() if name in names), "commonplace.errors")
-    value: object = getattr(import_module(home), name)
+    value: object = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
     globals()[name] = value
     return value
 

@@ -1,9 +1,12 @@
-"""Paths and URLs: open the book there, copy it to another place, or re-embed it."""
+"""Paths and URLs: open the book there, copy it to another place, or re-embed it.
+
+Here everything is put together; no other module opens a store.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from importlib.util import find_spec
 from os import PathLike, fspath
 from pathlib import Path
@@ -38,11 +41,12 @@ from commonplace.values.extraction import Extractor
 if TYPE_CHECKING:
     from commonplace.transfer.copy import Copied, End
 
+Where = str | PathLike[str]
 EmbedderLike = Embedder | Callable[[list[str]], object] | str | None
 ExtractorLike = Extractor | str | None
 Progress = Callable[[int, int], None]
 LEDGER = "model tokens"
-"""The key-value namespace in which a book counts what the model that it was opened with has taken."""
+"""The key-value namespace in which a book counts the tokens of its extractor's model."""
 _LOCAL_THREADS = 4
 """Threads of a book in this process: more would not search faster, and each one that runs may keep the loop waiting."""
 _REMOTE_THREADS = 32
@@ -50,7 +54,7 @@ _REMOTE_THREADS = 32
 
 
 def open(
-    where: str | PathLike[str],
+    where: Where,
     *,
     space: str = "default",
     embedder: EmbedderLike = None,
@@ -61,21 +65,19 @@ def open(
     api_key: str | None = None,
     timeout: float | None = None,
 ) -> Book:
-    """Open the book at a path or a postgresql:// URL, making it if it is not there. Whoever opens closes.
+    """Open the book at a path or a postgresql:// URL, creating it if there is none. The caller closes it.
 
-    An http:// or https:// URL opens a book that `commonplace serve` keeps, as a RemoteBook; it asks the server nothing
-    yet. Several servers of one book are "http://a:8420,http://b:8420": if one is away, the next is asked. Only there,
-    `api_key` is the key that the server knows (else COMMONPLACE_API_KEY), and `timeout` the seconds that a call may
-    take, its retries included (30). What belongs to the store is then the server's: no embedder, reranker, settings,
-    read_url or extractor.
+    No verb of the returned book reaches beyond `space`. `embedder` is None for the one that ships with commonplace, or
+    an Embedder, a function, or a text such as "openai:text-embedding-3-small". `reranker` is None for none, or a
+    Reranker, or a text such as "ms-marco-minilm"; each recall then takes up to `Settings.rerank_budget` longer.
+    `read_url` is a PostgreSQL replica that recalls may use once it has this process's own writes. `extractor` finds
+    memories for `learn`: None for the rules, or an Extractor such as a ModelExtractor, or a text such as
+    "openai:gpt-4o-mini", whose tokens are counted in the space's key-value entries.
 
-    `space` is the wall: no verb of the returned book reaches beyond it. `embedder` is None for the one that
-    ships with commonplace, or an Embedder, a function, or a text such as "openai:text-embedding-3-small".
-    `reranker` is None for none, or a Reranker, or a text such as "ms-marco-minilm": each recall then takes up to
-    `Settings.rerank_budget` longer.
-    `read_url` names a PostgreSQL replica that recalls may ask, once it has seen this process's own writes.
-    `extractor` is what `learn` finds memories with: None for the rules, or an Extractor such as a ModelExtractor, or a
-    text such as "openai:gpt-4o-mini", whose tokens are counted in the space's key-value entries.
+    An http:// or https:// URL opens a book on a server (`commonplace serve`) as a RemoteBook; nothing is sent yet. With
+    several servers of one book, "http://a:8420,http://b:8420", the next is used while one is away. `api_key` is a key
+    of that server (else COMMONPLACE_API_KEY), and `timeout` the seconds that a call may take including its retries
+    (30). The server has its own embedder, reranker, settings, read_url and extractor: give none of them.
     """
     place = fspath(where)
     if isinstance(place, str) and is_remote(place):
@@ -96,7 +98,7 @@ def open(
 
 
 async def open_async(
-    where: str | PathLike[str],
+    where: Where,
     *,
     space: str = "default",
     embedder: EmbedderLike = None,
@@ -119,13 +121,13 @@ async def open_async(
     return AsyncBook(book, threads)
 
 
-def threads_for(where: str | PathLike[str]) -> Threads:
+def threads_for(where: Where) -> Threads:
     """Return worker threads for a book at a path or URL."""
     return Threads(_REMOTE_THREADS if is_remote(str(where)) else _LOCAL_THREADS)
 
 
 def open_core(
-    where: str | PathLike[str],
+    where: Where,
     *,
     space: str = "default",
     embedder: EmbedderLike = None,
@@ -134,30 +136,28 @@ def open_core(
     read_url: str | None = None,
     extractor: ExtractorLike = None,
 ) -> Core:
-    """Open what every book at one place shares, for whoever works in all of its spaces.
+    """Open what the books of all spaces at one place share.
 
-    `space` is where the tokens of an extractor with a model are counted.
+    `space` is where the tokens of an extractor's model are counted.
     """
     chosen = settings or Settings()
-    loaded, rereader = load_embedder(embedder), load_reranker(reranker)
-    reader = _reader(extractor, space, chosen)
+    model, second = load_embedder(embedder), load_reranker(reranker)
+    reader = _extractor(extractor, space, chosen)
     store = open_store(where, chosen, read_url=read_url)
     try:
-        return Core(
-            store, loaded, chosen, shown(where), extractor=reader(store), worker=_make_worker, reranker=rereader
-        )
+        return Core(store, model, chosen, label(where), extractor=reader(store), worker=_make_worker, reranker=second)
     except CommonplaceError:
         store.close()
         raise
 
 
-def open_store(where: str | PathLike[str], settings: Settings, *, read_url: str | None = None) -> Store:
-    """The store behind a path or URL."""
+def open_store(where: Where, settings: Settings, *, read_url: str | None = None) -> Store:
+    """Open the store at a path or URL."""
     place = fspath(where)
     if not isinstance(place, str) or not place:
-        raise InvalidInput("say where the book is: a file's path such as team.db, or a postgresql:// URL")
+        raise InvalidInput("a book is at a path such as team.db, or at a postgresql:// URL")
     if is_remote(place):
-        raise InvalidInput(f"{shown(place)} is a server: this works on the store itself, so run it beside the server")
+        raise InvalidInput(f"{label(place)} is a server: this works on the store itself, so run it beside the server")
     if _is_url(place):
         _ensure_driver()
         from commonplace.store.postgres.store import PostgresStore
@@ -168,8 +168,8 @@ def open_store(where: str | PathLike[str], settings: Settings, *, read_url: str 
     return SqliteStore(Path(place), settings)
 
 
-def exists(where: str | PathLike[str]) -> bool:
-    """Whether there is a book at a URL, or anything at a path; looking makes none. A server always has one."""
+def exists(where: Where) -> bool:
+    """Whether there is a book at a URL, or anything at a path; none is created. A server always has one."""
     place = fspath(where)
     if is_remote(place):
         return True
@@ -181,8 +181,8 @@ def exists(where: str | PathLike[str]) -> bool:
     return holds_a_book(address.parse(place), Settings())
 
 
-def shown(where: str | PathLike[str]) -> str:
-    """A book's place as messages may show it: without a password."""
+def label(where: Where) -> str:
+    """Return a path or URL for messages, without a password."""
     place = fspath(where)
     if is_remote(place):
         return ",".join(each.label for each in remote_address.parse_all(place, warn=False))
@@ -190,8 +190,8 @@ def shown(where: str | PathLike[str]) -> str:
 
 
 def copy(
-    source: Store | str | PathLike[str],
-    target: Store | str | PathLike[str],
+    source: Store | Where,
+    target: Store | Where,
     *,
     names: Sequence[str] | None = None,
     mirror: bool = False,
@@ -208,8 +208,8 @@ def copy(
 
 
 def compare(
-    source: Store | str | PathLike[str],
-    target: Store | str | PathLike[str],
+    source: Store | Where,
+    target: Store | Where,
     *,
     names: Sequence[str] | None = None,
     progress: Progress | None = None,
@@ -223,7 +223,7 @@ def compare(
 
 
 def reindex(
-    where: str | PathLike[str],
+    where: Where,
     *,
     embedder: EmbedderLike = None,
     batch: int = 256,
@@ -237,17 +237,12 @@ def reindex(
     """
     from commonplace.transfer import reindex as transfer  # few programs re-embed
 
-    store = open_store(where, settings or Settings())
-    try:
+    with closing(open_store(where, settings or Settings())) as store:
         return transfer.reindex(store, load_embedder(embedder), batch=batch, progress=progress)
-    finally:
-        store.close()
 
 
 @contextmanager
-def _open_end(
-    place: Store | str | PathLike[str], role: str, settings: Settings | None, *, new: bool = False
-) -> Iterator[End]:
+def _open_end(place: Store | Where, role: str, settings: Settings | None, *, new: bool = False) -> Iterator[End]:
     """Open the store at a place and close it afterwards; one that is open already stays open."""
     from commonplace.transfer.copy import End  # as above
 
@@ -255,15 +250,12 @@ def _open_end(
         yield End(place, role)
         return
     if not new and not exists(place):
-        raise NotFound(f"there is no book at {shown(place)}")
-    store = open_store(place, settings or Settings())
-    try:
-        yield End(store, shown(place))
-    finally:
-        store.close()
+        raise NotFound(f"there is no book at {label(place)}")
+    with closing(open_store(place, settings or Settings())) as store:
+        yield End(store, label(place))
 
 
-def _is_same_place(source: Store | str | PathLike[str], target: Store | str | PathLike[str]) -> bool:
+def _is_same_place(source: Store | Where, target: Store | Where) -> bool:
     if not isinstance(source, (str, PathLike)) or not isinstance(target, (str, PathLike)):
         return False
     here, there = fspath(source), fspath(target)
@@ -278,7 +270,7 @@ def _open_remote(
     for name, value in refused.items():
         if value is not None:
             raise InvalidInput(
-                f"{name} belongs to the store, which is the server's: tell the server, and leave it out here"
+                f"{name} belongs to the store, which the server has opened: set it there, and leave it out here"
             )
     if find_spec("urllib3") is None:
         raise ServerUnavailable(missing_package("a book behind a server", "urllib3", "remote"))
@@ -291,7 +283,7 @@ def _open_remote(
     return RemoteBook(Transport(remote_address.parse_all(url, api_key), timeout=seconds), space)
 
 
-def _reader(spec: ExtractorLike, space: str, settings: Settings) -> Callable[[Store], Callable[[], Extractor]]:
+def _extractor(spec: ExtractorLike, space: str, settings: Settings) -> Callable[[Store], Callable[[], Extractor]]:
     """Return what makes the extractor, given the store to count its tokens in; refuse a wrong one at once."""
     if spec is None or spec == "rules":
         return lambda store: _make_rules
@@ -328,9 +320,7 @@ def _is_url(place: str) -> bool:
         return False
     scheme = place.partition("://")[0]
     if scheme not in address.SCHEMES:
-        raise InvalidInput(
-            f"{scheme}:// is no store that this commonplace knows: give a path, a postgresql:// or an http:// URL"
-        )
+        raise InvalidInput(f"{scheme}:// is not a store: give a path, a postgresql:// or an http:// URL")
     return True
 
 

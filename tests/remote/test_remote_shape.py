@@ -34,7 +34,7 @@ from commonplace.settings import Settings
 def test_an_address_is_shown_without_secrets(url: str, shown: str) -> None:
     with commonplace.open(url) as book:
         assert repr(book) == f"<RemoteBook {shown} space='default'>"
-    assert commonplace.location.shown(url) == shown
+    assert commonplace.location.label(url) == shown
     assert "cret" not in repr(address.parse_all(url))
 
 

@@ -56,9 +56,9 @@ def _copy(args: Namespace, console: Console) -> int:
 
 
 def _told(found: Copied, args: Namespace) -> str:
-    from commonplace.location import shown
+    from commonplace.location import label
 
-    parts, source, target = found.parts, shown(args.source), shown(args.target)
+    parts, source, target = found.parts, label(args.source), label(args.target)
     copied, kept, extra = (sum(getattr(part, name) for part in parts) for name in ("copied", "kept", "extra"))
     records, removed = sum(part.records for part in parts), sum(part.removed for part in parts)
     lines = []

@@ -137,9 +137,9 @@ def _authority(host: str) -> str:
 
 
 def _shown(book: str) -> str:
-    from commonplace.location import shown
+    from commonplace.location import label
 
-    return shown(book)
+    return label(book)
 
 
 def _welcome(url: str, config: Config, *, keyed: bool) -> str:

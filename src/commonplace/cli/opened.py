@@ -135,9 +135,9 @@ def _open(args: Namespace, where: str) -> Book:
 
 
 def _shown(where: str) -> str:
-    from commonplace.location import shown
+    from commonplace.location import label
 
-    return shown(where)
+    return label(where)
 
 
 def _missing(where: str) -> bool:
