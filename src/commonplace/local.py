@@ -240,7 +240,7 @@ class LocalBook(Book):
         reason: str | None = None,
         if_version: int | None = None,
     ) -> Memory:
-        change = revising.Change(
+        change = revising.MemoryChange(
             content=content, kind=kind, tags=tags, metadata=metadata, importance=importance, source=source,
             said_at=said_at, ttl=ttl, text=text, mime=mime, vector=vector, reason=reason,
         )  # fmt: skip
@@ -257,7 +257,7 @@ class LocalBook(Book):
         everything: bool = False,
         dry_run: bool = False,
     ) -> Forgotten:
-        wanted = forgetting.want(id, scope=scope, filter=filter, kinds=kinds, tags=tags, everything=everything)
+        wanted = forgetting.make_targets(id, scope=scope, filter=filter, kinds=kinds, tags=tags, everything=everything)
         return forgetting.forget(self.core, self._place.find(), wanted, dry_run=dry_run)
 
     def prune(
@@ -293,7 +293,7 @@ class LocalBook(Book):
     ) -> Names:
         from commonplace.memories import quarantine as quarantining  # as for learn
 
-        wanted = forgetting.want(id, scope=scope, filter=filter, kinds=kinds, tags=tags)
+        wanted = forgetting.make_targets(id, scope=scope, filter=filter, kinds=kinds, tags=tags)
         return quarantining.quarantine(self.core, self._place.find(), wanted, reason)
 
     def release(
@@ -307,7 +307,7 @@ class LocalBook(Book):
     ) -> Names:
         from commonplace.memories import quarantine as quarantining  # as for learn
 
-        wanted = forgetting.want(id, scope=scope, filter=filter, kinds=kinds, tags=tags)
+        wanted = forgetting.make_targets(id, scope=scope, filter=filter, kinds=kinds, tags=tags)
         return quarantining.release(self.core, self._place.find(), wanted)
 
     def history(self, id: str) -> Revisions:

@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 
 from commonplace.guard.echo import HEADER, strip_recalled
 from commonplace.guard.injection import flags
-from commonplace.recall.pack import pack, render
+from commonplace.recall.pack import pack
 from tests.guard.samples import sayings
 from tests.recall.making import hit
 
-BLOCK = render(
+BLOCK = pack(
     [
         hit("We chose FastAPI over Flask because of async support", kind="decision", source="alice"),
         hit('He said "stop".\nThen \\ we stopped.', source="bob"),
     ],
     [hit("Flask with gevent: deadlocks", kind="failure")],
-)
+).text
 BEFORE, AFTER = "What did we choose?\n", "\nThanks, that is what I meant."
 
 
@@ -95,7 +95,7 @@ def test_a_block_that_was_cut_leaves_little(length: int) -> None:
 
 
 def test_a_note_that_was_broken_into_lines_is_taken_whole() -> None:
-    broken = textwrap.fill(render([hit("one two three four " * 10)]).splitlines()[1], 60)
+    broken = textwrap.fill(pack([hit("one two three four " * 10)]).text.splitlines()[1], 60)
     text, _ = strip_recalled(f"{BEFORE}{broken}{AFTER}")
     assert text == f"{BEFORE}{AFTER[1:]}"
 
@@ -144,12 +144,12 @@ def test_a_shortened_note_is_known() -> None:
 
 @pytest.mark.parametrize("saying", [each.text for each in sayings()])
 def test_no_memory_hides_its_own_line(saying: str) -> None:
-    assert strip_recalled(render([hit(saying)]))[0] == ""
+    assert strip_recalled(pack([hit(saying)]).text)[0] == ""
 
 
 @given(st.lists(st.text(min_size=1), min_size=1, max_size=4), st.text(alphabet="ab \n"))
 def test_whatever_was_recalled_is_taken_out_and_nothing_else(contents: list[str], around: str) -> None:
-    block = render([hit(each) for each in contents])
+    block = pack([hit(each) for each in contents]).text
     assert strip_recalled(f"{around}\n{block}\n{around}")[0] == f"{around}\n{around}"
 
 

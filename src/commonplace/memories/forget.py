@@ -22,7 +22,7 @@ PRUNE = "prune"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class Targets:
     """The memories that a verb is about: ids, or a selection, or everything."""
 
     ids: tuple[str, ...] | None
@@ -30,7 +30,7 @@ class Wanted:
     everything: bool
 
 
-def want(
+def make_targets(
     id: str | Sequence[str] | None,
     *,
     scope: Scope | None = None,
@@ -38,35 +38,35 @@ def want(
     kinds: Sequence[str] | None = None,
     tags: Sequence[str] | None = None,
     everything: bool = False,
-) -> Wanted:
+) -> Targets:
     """Check which memories a caller names; raise InvalidInput for none, or for two ways to name them at once."""
-    wanted = Wanted(
+    targets = Targets(
         ids=None if id is None else checks.names([id] if isinstance(id, str) else id, "id"),
         selection=select(
             filter=filter, within=scope and checks.only(scope), kinds=kinds, tags=tags, superseded=True, expired=True
         ),
         everything=everything,
     )
-    if sum((wanted.ids is not None, wanted.selection != ALL, everything)) != 1:
+    if sum((targets.ids is not None, targets.selection != ALL, everything)) != 1:
         raise InvalidInput(
             "say what to forget in one way: an id or a list of ids; or scope, filter, kinds and tags;"
             " or everything=True"
         )
-    return wanted
+    return targets
 
 
-def forget(core: Core, space: int, wanted: Wanted, *, dry_run: bool) -> Forgotten:
-    """Remove what is wanted, all or nothing, with what was learned from it alone; a dry run only looks it up."""
+def forget(core: Core, space: int, targets: Targets, *, dry_run: bool) -> Forgotten:
+    """Remove the targets, all or nothing, with what was learned from them alone; a dry run only looks them up."""
     if dry_run:
-        return core.store.read(partial(_preview, space=space, wanted=wanted), space)
-    forgotten = core.store.write(partial(_forget, space=space, wanted=wanted), space)
+        return core.store.read(partial(_preview, space=space, targets=targets), space)
+    forgotten = core.store.write(partial(_forget, space=space, targets=targets), space)
     core.store.scrub(space)
     return forgotten
 
 
-def _preview(tx: Tx, space: int, wanted: Wanted) -> Forgotten:
-    ids = find_ids(tx, space, wanted)
-    if not wanted.everything:
+def _preview(tx: Tx, space: int, targets: Targets) -> Forgotten:
+    ids = find_ids(tx, space, targets)
+    if not targets.everything:
         return Forgotten(ids=ids, memories=len(ids), entries=0, files=0, messages=0)
     return Forgotten(
         ids=ids,
@@ -77,9 +77,9 @@ def _preview(tx: Tx, space: int, wanted: Wanted) -> Forgotten:
     )
 
 
-def _forget(tx: Tx, space: int, wanted: Wanted) -> Forgotten:
-    removed = _preview(tx, space, wanted)
-    if wanted.everything:
+def _forget(tx: Tx, space: int, targets: Targets) -> Forgotten:
+    removed = _preview(tx, space, targets)
+    if targets.everything:
         for part in (memories, entries, files, messages, jobs, requests):
             part.forget_all(tx, space)
     elif removed.ids:
@@ -92,24 +92,24 @@ def forget_session(tx: Tx, space: int, session: str) -> int:
     """Remove a session's transcript and what was learned from it alone; return how many messages it had."""
     said = tuple(link.id for link in links.to(tx, space, [session], "said in"))
     if said:
-        memories.forget(tx, space, _with_derived(tx, space, said))
+        memories.forget(tx, space, _add_derived(tx, space, said))
     requests.purge(tx, space)
     return messages.forget(tx, space, session)
 
 
-def find_ids(tx: Tx, space: int, wanted: Wanted) -> tuple[str, ...]:
-    """Return the ids of what is wanted, with what was learned from it alone; NotFound for an unknown id."""
-    if wanted.ids is None:
-        where = compile_where(tx.dialect, space, wanted.selection, now=times.now())
-        return _with_derived(tx, space, memories.ids(tx, where))
-    known = set(memories.known_ids(tx, space, wanted.ids))
-    missing = [id for id in wanted.ids if id not in known]
+def find_ids(tx: Tx, space: int, targets: Targets) -> tuple[str, ...]:
+    """Return the ids of the targets, with what was learned from them alone; raise NotFound for an unknown id."""
+    if targets.ids is None:
+        where = compile_where(tx.dialect, space, targets.selection, now=times.now())
+        return _add_derived(tx, space, memories.ids(tx, where))
+    known = set(memories.known_ids(tx, space, targets.ids))
+    missing = [id for id in targets.ids if id not in known]
     if missing:
         raise NotFound(f"no memory with id {missing[0]!r} in this space; nothing was changed")
-    return _with_derived(tx, space, tuple(dict.fromkeys(wanted.ids)))
+    return _add_derived(tx, space, tuple(dict.fromkeys(targets.ids)))
 
 
-def _with_derived(tx: Tx, space: int, ids: tuple[str, ...]) -> tuple[str, ...]:
+def _add_derived(tx: Tx, space: int, ids: tuple[str, ...]) -> tuple[str, ...]:
     while ids and (more := [id for id in links.derived(tx, space, ids) if id not in set(ids)]):
         ids = (*ids, *more)
     return ids
@@ -150,7 +150,7 @@ def make_policy(
 
 def preview_prune(core: Core, space: int, policy: Policy) -> Forgotten:
     """Return what a policy would remove now."""
-    return core.store.read(lambda tx: _pruned(tx, space, policy, core.settings.half_lives), space)
+    return core.store.read(lambda tx: _find_pruned(tx, space, policy, core.settings.half_lives), space)
 
 
 def queue_prune(core: Core, space: int, policy: Policy) -> int:
@@ -168,7 +168,7 @@ def run_prune(core: Core, space: int, job: Job, token: str) -> list[Any] | None:
     def work(tx: Tx) -> list[Any] | None:
         if not jobs.is_owned(tx, space, job.number, token):
             return None
-        if ids := _pruned(tx, space, policy, core.settings.half_lives).ids:
+        if ids := _find_pruned(tx, space, policy, core.settings.half_lives).ids:
             memories.forget(tx, space, ids)
             requests.purge(tx, space)
         jobs.finish(tx, space, job.number)
@@ -179,7 +179,7 @@ def run_prune(core: Core, space: int, job: Job, token: str) -> list[Any] | None:
     return done
 
 
-def _pruned(tx: Tx, space: int, policy: Policy, half_lives: Mapping[str, float]) -> Forgotten:
+def _find_pruned(tx: Tx, space: int, policy: Policy, half_lives: Mapping[str, float]) -> Forgotten:
     """Return what to remove. What was learned from an old message stays: that is what learning is for."""
     now = times.now()
     where = compile_where(tx.dialect, space, Selection(kinds=policy.kinds, tags=policy.tags, superseded=True), now=now)

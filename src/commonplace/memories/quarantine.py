@@ -15,7 +15,7 @@ from commonplace.filters import All, Filter, Not, Scalar, Test
 from commonplace.filters import Any as Some
 from commonplace.guard import redaction
 from commonplace.memories.core import Core
-from commonplace.memories.forget import ALL, Wanted, find_ids
+from commonplace.memories.forget import ALL, Targets, find_ids
 from commonplace.store import trace
 from commonplace.store.base import Tx
 from commonplace.store.row import MemoryRow
@@ -34,38 +34,38 @@ _COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
 _ABSENT = object()
 
 
-def quarantine(core: Core, space: int, wanted: Wanted, reason: str) -> list[str]:
+def quarantine(core: Core, space: int, targets: Targets, reason: str) -> list[str]:
     """Take memories out of recall with what was learned from them alone; return the ids that were not yet.
 
     Memories that are closed already are marked too, so that nothing reopens them. What they closed, repeated or
     reworded is restored, unless something else says the same.
     """
     why = redaction.text(checks.text(reason, "reason", limit=10_000), core.settings.redact)
-    return core.store.write(lambda tx: _quarantine(tx, space, wanted, why), space)
+    return core.store.write(lambda tx: _quarantine(tx, space, targets, why), space)
 
 
-def release(core: Core, space: int, wanted: Wanted) -> list[str]:
+def release(core: Core, space: int, targets: Targets) -> list[str]:
     """Let memories in quarantine stand again, and close again what they had closed; return their ids."""
-    return core.store.write(lambda tx: _release(tx, space, wanted), space)
+    return core.store.write(lambda tx: _release(tx, space, targets), space)
 
 
-def _quarantine(tx: Tx, space: int, wanted: Wanted, reason: str) -> list[str]:
-    ids, put = find_ids(tx, space, wanted), list[str]()
+def _quarantine(tx: Tx, space: int, targets: Targets, reason: str) -> list[str]:
+    ids, put = find_ids(tx, space, targets), list[str]()
     while ids:
         known = memories.quarantined(tx, space, ids)
         new = [id for id in ids if id not in known]
         put += [id for id in new if memories.confine(tx, space, id, reason=reason, now=times.now())]
         ids = _without_support(tx, space, new)
-    for link in sorted(_repetitions(tx, space, put, wanted), key=_version, reverse=True):
+    for link in sorted(_repetitions(tx, space, put, targets), key=_version, reverse=True):
         if not link.detail.get(HELD):
             links.change(tx, space, replace(link, detail={**link.detail, HELD: True}))
             take_back(tx, space, link, reason="said again in quarantine")
-    resettle(tx, space, closed_by(tx, space, put), reason="what closed it is in quarantine")
+    resettle(tx, space, find_closed(tx, space, put), reason="what closed it is in quarantine")
     return put
 
 
-def _release(tx: Tx, space: int, wanted: Wanted) -> list[str]:
-    ids, let = find_ids(tx, space, wanted), list[str]()
+def _release(tx: Tx, space: int, targets: Targets) -> list[str]:
+    ids, let = find_ids(tx, space, targets), list[str]()
     while ids:
         known = memories.quarantined(tx, space, ids)
         new = [id for id in ids if id in known]
@@ -73,12 +73,12 @@ def _release(tx: Tx, space: int, wanted: Wanted) -> list[str]:
             memories.reopen(tx, space, id, reason=_RELEASED, now=times.now())
         let += new
         ids = tuple({link.id for link in links.to(tx, space, new, "learned from")} - set(let)) if new else ()
-    for link in sorted(_repetitions(tx, space, let, wanted), key=_version):
+    for link in sorted(_repetitions(tx, space, let, targets), key=_version):
         if link.detail.get(HELD):
             rest: dict[str, Json] = {name: value for name, value in link.detail.items() if name != HELD}
             links.change(tx, space, replace(link, detail=rest))
             _give_again(tx, space, link)
-    resettle(tx, space, [*let, *closed_by(tx, space, let)], reason=_RELEASED)
+    resettle(tx, space, [*let, *find_closed(tx, space, let)], reason=_RELEASED)
     return let
 
 
@@ -93,13 +93,13 @@ def _without_support(tx: Tx, space: int, ids: Sequence[str]) -> tuple[str, ...]:
 
 def resettle(tx: Tx, space: int, ids: Iterable[str], *, reason: str) -> None:
     """Close or reopen memories as their links say now; those in quarantine stay there."""
-    wanted = list(dict.fromkeys(ids))
-    doubtful = memories.quarantined(tx, space, wanted)
-    for row in memories.currents(tx, space, [id for id in wanted if id not in doubtful]):
+    targets = list(dict.fromkeys(ids))
+    doubtful = memories.quarantined(tx, space, targets)
+    for row in memories.currents(tx, space, [id for id in targets if id not in doubtful]):
         _settle(tx, space, row, reason)
 
 
-def closed_by(tx: Tx, space: int, ids: Sequence[str]) -> list[str]:
+def find_closed(tx: Tx, space: int, ids: Sequence[str]) -> list[str]:
     """Return what these memories close, also through others that are in quarantine."""
     found: dict[str, None] = {}
     left = list(ids)
@@ -113,7 +113,7 @@ def closed_by(tx: Tx, space: int, ids: Sequence[str]) -> list[str]:
 
 def _settle(tx: Tx, space: int, row: MemoryRow, reason: str) -> None:
     memory = memories.decode(row)
-    by = _closers(tx, space, memory.id)
+    by = _find_closing(tx, space, memory.id)
     if not by:
         # What a memory closed that is forgotten since stays closed: nothing says that it holds again.
         gone = memory.superseded_by is not None and not memories.known_ids(tx, space, [memory.superseded_by])
@@ -141,7 +141,7 @@ def _close(tx: Tx, space: int, row: MemoryRow, by: Link) -> None:
     memories.revise(tx, space, row, closed, action="superseded", now=now)
 
 
-def _closers(tx: Tx, space: int, id: str) -> list[Link]:
+def _find_closing(tx: Tx, space: int, id: str) -> list[Link]:
     """Return the links that close a memory, the latest last.
 
     A closing memory in quarantine does not count; the one that superseded it does, since it is about the same thing.
@@ -162,7 +162,7 @@ def _closers(tx: Tx, space: int, id: str) -> list[Link]:
 
 def take_back(tx: Tx, space: int, link: Link, *, reason: str) -> None:
     """Take back the strength and the words that a memory got from a repetition."""
-    if _confirmed(link):
+    if _was_confirmed(link):
         memories.unconfirm(tx, space, link.id)
     before = link.detail.get("version")
     if isinstance(before, int):
@@ -170,7 +170,7 @@ def take_back(tx: Tx, space: int, link: Link, *, reason: str) -> None:
 
 
 def _give_again(tx: Tx, space: int, link: Link) -> None:
-    if _confirmed(link):
+    if _was_confirmed(link):
         memories.feedback(tx, space, [link.id], "confirmed", now=times.now())
     before = link.detail.get("version")
     if isinstance(before, int):
@@ -179,7 +179,7 @@ def _give_again(tx: Tx, space: int, link: Link) -> None:
         _reword(tx, space, link.id, was=was, version=before + 1, reason="said again in more detail")
 
 
-def _confirmed(link: Link) -> bool:
+def _was_confirmed(link: Link) -> bool:
     """Tell whether the repetition counted; a less trusted one did not, and old links do not say."""
     return link.detail.get("confirmed") is not False
 
@@ -202,12 +202,12 @@ def _reword(tx: Tx, space: int, id: str, *, was: str | None, version: int, reaso
     memories.revise(tx, space, rows[0], restored, action="revised", now=times.now())
 
 
-def _repetitions(tx: Tx, space: int, ids: Sequence[str], wanted: Wanted) -> list[Link]:
+def _repetitions(tx: Tx, space: int, ids: Sequence[str], targets: Targets) -> list[Link]:
     """Return the repetitions by these memories, and those that a selection names and that never became memories."""
     found = {(link.id, link.other): link for link in links.to(tx, space, ids, "repeats")} if ids else {}
-    if wanted.ids is None and wanted.selection != ALL:
+    if targets.ids is None and targets.selection != ALL:
         for link in links.stated_again(tx, space):
-            if _selects(wanted.selection, link.detail):
+            if _selects(targets.selection, link.detail):
                 found[link.id, link.other] = link
     return list(found.values())
 
@@ -216,20 +216,20 @@ def _selects(selection: Selection, said: Mapping[str, Json]) -> bool:
     """Tell whether a selection would name a memory with the fields of a repetition, as its link records them."""
     tags = said.get("tags")
     return (
-        _within(selection.within, said)
+        _is_within(selection.within, said)
         and (not selection.kinds or said.get("kind") in selection.kinds)
         and set(selection.tags) <= set(map(str, tags if isinstance(tags, list) else []))
         and _holds(selection.filter, said)
     )
 
 
-def _within(within: Within | None, said: Mapping[str, Json]) -> bool:
+def _is_within(within: Within | None, said: Mapping[str, Json]) -> bool:
     if within is None:
         return True
-    wanted = {"user": within.users, "agent": within.agents, "session": within.sessions}
+    targets = {"user": within.users, "agent": within.agents, "session": within.sessions}
     return all(
         names is None or said.get(name) in names or (within.shared and said.get(name) is None)
-        for name, names in wanted.items()
+        for name, names in targets.items()
     )
 
 
@@ -247,24 +247,24 @@ def _test(test: Test, said: Mapping[str, Json]) -> bool:
     found: object = said.get(test.field.name, _ABSENT)
     for step in test.field.path:
         found = found.get(step, _ABSENT) if isinstance(found, Mapping) else _ABSENT
-    wanted = test.values[0] if test.values else None
+    targets = test.values[0] if test.values else None
     if test.operator == "$exists":
-        return (found is not _ABSENT and found is not None) == bool(wanted)
+        return (found is not _ABSENT and found is not None) == bool(targets)
     if test.operator == "$contains":
         if isinstance(found, str):
-            return isinstance(wanted, str) and wanted.casefold() in found.casefold()
-        return isinstance(found, list) and wanted in found
+            return isinstance(targets, str) and targets.casefold() in found.casefold()
+        return isinstance(found, list) and targets in found
     if test.operator == "$in":
         return any(_compare("$eq", found, value) for value in test.values)
-    return _compare(test.operator, found, wanted)
+    return _compare(test.operator, found, targets)
 
 
-def _compare(sign: str, found: object, wanted: Scalar) -> bool:
-    if found is _ABSENT or found is None or wanted is None:
-        return sign == "$eq" and wanted is None
-    if isinstance(found, bool) != isinstance(wanted, bool) or isinstance(found, str) != isinstance(wanted, str):
+def _compare(sign: str, found: object, targets: Scalar) -> bool:
+    if found is _ABSENT or found is None or targets is None:
+        return sign == "$eq" and targets is None
+    if isinstance(found, bool) != isinstance(targets, bool) or isinstance(found, str) != isinstance(targets, str):
         return False
     try:
-        return _COMPARISONS[sign](found, wanted)
+        return _COMPARISONS[sign](found, targets)
     except TypeError:
         return False

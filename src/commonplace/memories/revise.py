@@ -15,12 +15,13 @@ from commonplace.store import trace
 from commonplace.store.base import Tx
 from commonplace.store.row import MemoryRow
 from commonplace.store.tables import memories
+from commonplace.store.tables.memories import Record
 from commonplace.values import Content, Json, Kind, Memory, checks, times
 from commonplace.values.arrays import Floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class MemoryChange:
     """The fields that a caller changes; an ellipsis leaves a field as it is."""
 
     content: Content | EllipsisType
@@ -37,14 +38,14 @@ class Change:
     reason: str | None
 
 
-def revise(core: Core, space: int, id: str, change: Change, if_version: int | None) -> Memory:
+def revise(core: Core, space: int, id: str, change: MemoryChange, if_version: int | None) -> Memory:
     """Write the changed memory as its next version; raise Conflict if its version is not `if_version`.
 
     The text is embedded between a read and the write, so that no lock is held meanwhile. Without
     `if_version`, a version that another writer wrote in between is revised in turn.
     """
     name, expected = checks.name(id, "id"), checks.version(if_version)
-    if all(getattr(change, name) is ... for name in Change.__slots__ if name != "reason"):
+    if all(getattr(change, field) is ... for field in MemoryChange.__slots__ if field != "reason"):
         raise InvalidInput("nothing to revise: name what changes, such as content, tags or importance")
     while True:
         try:
@@ -57,10 +58,10 @@ class _MovedOn(Exception):
     """Another writer's version came between the read and the write; raised to undo the transaction."""
 
 
-def _attempt(core: Core, space: int, id: str, change: Change, if_version: int | None) -> Memory:
+def _attempt(core: Core, space: int, id: str, change: MemoryChange, if_version: int | None) -> Memory:
     now = times.now()
 
-    def read(tx: Tx) -> tuple[MemoryRow, memories.Record]:
+    def read(tx: Tx) -> tuple[MemoryRow, Record]:
         row = memories.current(tx, space, id, now=now, if_version=if_version)
         return row, memories.record_of(tx, space, row)
 
@@ -73,13 +74,13 @@ def _attempt(core: Core, space: int, id: str, change: Change, if_version: int | 
 
     core.identity()
     old, before = core.store.read(read, space)
-    record = _changed(core, memories.decode(old), before, change, now)
+    record = _change_record(core, memories.decode(old), before, change, now)
     return memories.decode(core.store.write(store, space))
 
 
-def _changed(core: Core, memory: Memory, before: memories.Record, change: Change, now: int) -> memories.Record:
+def _change_record(core: Core, memory: Memory, before: Record, change: MemoryChange, now: int) -> Record:
     """Return the changed record; it is embedded again only if its text has changed."""
-    after = _with_content(core, memory, before, change)
+    after = _change_content(core, memory, before, change)
     redact = core.settings.redact
     tags = before.tags if change.tags is ... else redaction.names(checks.tags(change.tags), redact)
     limit = core.settings.max_text_bytes
@@ -107,7 +108,7 @@ def _changed(core: Core, memory: Memory, before: memories.Record, change: Change
     return write.add_vectors([replace(after, vector=None)], [None], core.embedder)[0]
 
 
-def _with_content(core: Core, memory: Memory, before: memories.Record, change: Change) -> memories.Record:
+def _change_content(core: Core, memory: Memory, before: Record, change: MemoryChange) -> Record:
     if change.content is ... and change.text is ... and change.mime is ...:
         return before
     text = None if change.text is ... else change.text
@@ -122,5 +123,5 @@ def _with_content(core: Core, memory: Memory, before: memories.Record, change: C
         mime = memory.mime if mime is None and isinstance(content, str) and before.form == "text" else mime
         if text is None and isinstance(content, (bytes, bytearray)):
             raise InvalidInput("new bytes need a new text=, the words that they are found by")
-    made = write.make_body(content, text=text, mime=mime, settings=core.settings)
+    made = write.make_content(content, text=text, mime=mime, settings=core.settings)
     return replace(before, form=made.form, mime=made.mime, text=made.text, content=made.content)

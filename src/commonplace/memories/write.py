@@ -24,7 +24,7 @@ from commonplace.values.times import new_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Body:
+class StoredContent:
     """A content as it is stored, with the text that recall finds it by."""
 
     form: str
@@ -33,7 +33,7 @@ class Body:
     content: str | bytes | None
 
 
-def make_body(content: Content, *, text: str | None, mime: str | None, settings: Settings) -> Body:
+def make_content(content: Content, *, text: str | None, mime: str | None, settings: Settings) -> StoredContent:
     """Check a content and render it as text: JSON as lines, bytes by the text given with them."""
     shown = None if text is None else checks.text(text, "text", limit=settings.max_text_bytes)
     shown = None if shown is None else redaction.text(shown, settings.redact)
@@ -43,7 +43,7 @@ def make_body(content: Content, *, text: str | None, mime: str | None, settings:
         if not (stored.strip() or (shown or "").strip()):
             raise InvalidInput("the content is empty: there is nothing to remember")
         different = shown is not None and shown != stored
-        return Body(
+        return StoredContent(
             form="text", mime=kind or TEXT, text=stored if shown is None else shown,
             content=stored if different else None,
         )  # fmt: skip
@@ -52,13 +52,13 @@ def make_body(content: Content, *, text: str | None, mime: str | None, settings:
             raise TooLarge(
                 f"content has {len(raw):,} bytes, the limit is {settings.max_content_bytes:,}: keep it elsewhere"
             )
-        return Body(form="bytes", mime=kind or BINARY, text=shown or "", content=raw)
+        return StoredContent(form="bytes", mime=kind or BINARY, text=shown or "", content=raw)
     if isinstance(content, (dict, list)):
         checks.json_text(content, "content", limit=settings.max_text_bytes)
         clean = redaction.json_value(content, settings.redact)
         encoded = checks.json_text(clean, "content", limit=settings.max_text_bytes)
         found_by = shown if shown is not None else render_json(clean, settings.max_text_bytes)
-        return Body(form="json", mime=kind or JSON, text=found_by, content=encoded)
+        return StoredContent(form="json", mime=kind or JSON, text=found_by, content=encoded)
     raise InvalidInput(f"content must be text, bytes, or a JSON object or list, not {type(content).__name__}")
 
 
@@ -113,7 +113,7 @@ def make_records(core: Core, drafts: Sequence[Draft], *, now: int) -> list[Recor
 
 def _make_record(draft: Draft, *, settings: Settings, now: int) -> Record:
     """Return the record of a draft, still without its vector."""
-    made = make_body(draft.content, text=draft.text, mime=draft.mime, settings=settings)
+    made = make_content(draft.content, text=draft.text, mime=draft.mime, settings=settings)
     supersedes = tuple(dict.fromkeys(checks.names(draft.supersedes, "supersedes")))
     if draft.id is not None and draft.id in supersedes:
         raise InvalidInput(f"memory {draft.id!r} cannot supersede itself")

@@ -22,7 +22,7 @@ from commonplace.models.background import Background
 from commonplace.recall import evidence, pack
 from commonplace.recall.evidence import CERTAIN, Judgement
 from commonplace.recall.repeats import ALIKE, find_distinct
-from commonplace.recall.request import Question, Request, find_names, make_probe, read_question
+from commonplace.recall.request import ParsedQuestion, RecallRequest, find_names, make_probe, read_question
 from commonplace.recall.rerank import rerank
 from commonplace.store import bm25, trace
 from commonplace.store.base import Choice, Found, Tx, Where
@@ -90,7 +90,7 @@ class Related:
     """Memories that were superseded, each with the id of the one that took its place."""
 
 
-def recall(core: Core, space: int, request: Request) -> Recall:
+def recall(core: Core, space: int, request: RecallRequest) -> Recall:
     """Answer a request from one space."""
     identity, store, selection = core.identity(), core.store, request.selection
     names = find_names(request.query)
@@ -124,7 +124,7 @@ def recall(core: Core, space: int, request: Request) -> Recall:
     return _assemble(request, found, judgement, best, related)
 
 
-def _query_vector(core: Core, request: Request, question: Question) -> Floats:
+def _query_vector(core: Core, request: RecallRequest, question: ParsedQuestion) -> Floats:
     if request.vector is not None:
         return checks.vector(request.vector, core.identity().dimension)
     if not question.about.strip():
@@ -133,7 +133,7 @@ def _query_vector(core: Core, request: Request, question: Question) -> Floats:
 
 
 def _choose(
-    candidates: Candidates, *, request: Request, terms: tuple[int, ...], named: bool, background: Background
+    candidates: Candidates, *, request: RecallRequest, terms: tuple[int, ...], named: bool, background: Background
 ) -> Choice[Judgement]:
     """Judge the candidates, and pick those that are worth fetching."""
     judgement = evidence.judge(candidates, background, terms)
@@ -142,7 +142,7 @@ def _choose(
     return Choice(positions=order[judgement.evidence[order] >= least], judgement=judgement)
 
 
-def _judge_rows(core: Core, question: Question, found: Found[Judgement]) -> Judgement:
+def _judge_rows(core: Core, question: ParsedQuestion, found: Found[Judgement]) -> Judgement:
     """Judge the fetched rows closely; whatever was not fetched is out."""
     odds = np.full_like(found.judgement.evidence, -CERTAIN)
     if found.rows:
@@ -216,7 +216,7 @@ def find_coverage(
     return "known" if float(rarity[held].sum() / rarity.sum()) >= HELD else "partly known"
 
 
-def _find_best(found: Found[Judgement], judgement: Judgement, request: Request) -> list[tuple[int, int]]:
+def _find_best(found: Found[Judgement], judgement: Judgement, request: RecallRequest) -> list[tuple[int, int]]:
     """Return the rows that may be shown, each with its place among the candidates: none if the best is too weak."""
     if not (judgement.relevance[found.positions] >= _threshold(found, request)).any():
         return []
@@ -230,7 +230,7 @@ def _find_best(found: Found[Judgement], judgement: Judgement, request: Request) 
     ]
 
 
-def _threshold(found: Found[Judgement], request: Request) -> float:
+def _threshold(found: Found[Judgement], request: RecallRequest) -> float:
     return usual_threshold(found.candidates.searched) if request.threshold is None else request.threshold
 
 
@@ -263,10 +263,16 @@ def _share(link: Link) -> float:
 
 
 def _assemble(
-    request: Request, found: Found[Judgement], judgement: Judgement, best: Sequence[tuple[int, int]], related: Related
+    request: RecallRequest,
+    found: Found[Judgement],
+    judgement: Judgement,
+    best: Sequence[tuple[int, int]],
+    related: Related,
 ) -> Recall:
     """Weigh the best rows, drop repeats, and pack the rest into the token budget."""
-    parts = {i: _weigh(found.rows[i], at, judgement, found.uses, request) for i, at in best}
+    parts = {
+        i: _weigh(found.rows[i], at, judgement, found.uses.get(found.rows[i].id, _UNRATED), request) for i, at in best
+    }
     scores = {
         i: part.relevance * part.certainty * part.recency * part.strength
         * (_OUTDATED if found.rows[i].id in related.outdated else 1.0)
@@ -305,8 +311,8 @@ def _assemble(
     )
 
 
-def _weigh(row: MemoryRow, at: int, judgement: Judgement, uses: Mapping[str, FeedbackRow], request: Request) -> Score:
-    use, reread = uses.get(row.id, _UNRATED), judgement.reread
+def _weigh(row: MemoryRow, at: int, judgement: Judgement, use: FeedbackRow, request: RecallRequest) -> Score:
+    reread = judgement.reread
     return Score(
         meaning=float(judgement.meaning[at]),
         words=float(judgement.words[at]),

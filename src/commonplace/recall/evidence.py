@@ -18,7 +18,7 @@ import numpy as np
 
 from commonplace.models.background import Background
 from commonplace.models.embedders.base import Embedder, WordMatcher
-from commonplace.recall.request import Dates, Question, informative_words
+from commonplace.recall.request import Dates, ParsedQuestion, informative_words
 from commonplace.store import bm25
 from commonplace.store.base import Found
 from commonplace.store.candidates import REACH, Candidates
@@ -202,9 +202,9 @@ def lend_words(candidates: Candidates, held: Floats, rarity: Floats) -> Floats:
 def _neighbours(sessions: Ints, seqs: Ints, held: Floats) -> Iterator[tuple[Floats, float]]:
     """Yield what each neighbour of each candidate holds, and what that is worth."""
     for step, worth in enumerate(BEFORE[:REACH], 1):
-        yield _before(sessions, seqs, held, step), worth
+        yield _hold_before(sessions, seqs, held, step), worth
     for step, worth in enumerate(AFTER[:REACH], 1):
-        yield _before(sessions[::-1], -seqs[::-1], held[::-1], step)[::-1], worth
+        yield _hold_before(sessions[::-1], -seqs[::-1], held[::-1], step)[::-1], worth
     # Anywhere in the session; nothing outside of sessions.
     starts = np.flatnonzero(np.r_[True, sessions[1:] != sessions[:-1]])
     most = np.maximum.reduceat(held, starts, axis=0)
@@ -212,7 +212,7 @@ def _neighbours(sessions: Ints, seqs: Ints, held: Floats) -> Iterator[tuple[Floa
     yield np.repeat(most, np.diff(np.r_[starts, len(sessions)]), axis=0), SESSION
 
 
-def _before(sessions: Ints, seqs: Ints, held: Floats, step: int) -> Floats:
+def _hold_before(sessions: Ints, seqs: Ints, held: Floats, step: int) -> Floats:
     """Return what the candidate so many steps before each one in its session holds; zeros where there is none."""
     there = (sessions[step:] == sessions[:-step]) & (sessions[step:] != 0)
     there &= seqs[step:] - seqs[:-step] <= _NEAR * step
@@ -232,7 +232,7 @@ class Look:
     """How much better it fits that the one whom the question names said it."""
 
 
-def look_closely(question: Question, found: Found[Judgement], embedder: Embedder) -> Look:
+def look_closely(question: ParsedQuestion, found: Found[Judgement], embedder: Embedder) -> Look:
     """Look at the rows that were fetched: who said each, when, and does it look like an answer?"""
     judgement, rows = found.judgement, found.rows
     seqs = np.array([row.seq for row in rows], np.int64)
@@ -263,7 +263,7 @@ def expect_affinity(share: Floats, meaning: Floats) -> Floats:
     return affinity
 
 
-def score_speakers(question: Question, voices: Sequence[frozenset[str]]) -> Floats:
+def score_speakers(question: ParsedQuestion, voices: Sequence[frozenset[str]]) -> Floats:
     """Return the log-odds of who said each memory: for the one who is asked about, against everybody else.
 
     That a person whom the question names has spoken here at all tells that it is about this book; that people who
@@ -291,19 +291,19 @@ def find_lead(evidence: Floats, spoken: Floats, texts: Sequence[str]) -> float:
     return float(evidence[spoken > 0].max() - max(theirs))
 
 
-def score_moments(question: Question, said_at: Ints) -> Floats:
+def score_moments(question: ParsedQuestion, said_at: Ints) -> Floats:
     """Return the log-odds of when each memory was said, in microseconds since 1970."""
     if not question.dates or not len(said_at):
         return np.zeros(len(said_at), np.float32)
     days = [times.from_micros(each).date() for each in said_at.tolist()]
     fits = np.array([question.dates.fit(said) for said in days], np.float32)
-    named = np.array([_when(question.dates, said) for said in days], np.float32)
+    named = np.array([_score_date(question.dates, said) for said in days], np.float32)
     # That something was said last week tells which memory is meant, and little about whether any is.
     moments: Floats = named + np.float32(SAME_DAY) * (fits - np.float32(BESIDE) * fits.max())
     return moments
 
 
-def _when(dates: Dates, said: date) -> float:
+def _score_date(dates: Dates, said: date) -> float:
     """Return what it is worth that a memory was said near a date that the question names."""
     off = dates.months_off(said)
     worth = SAME_DAY * dates.nearness(said)
@@ -321,12 +321,12 @@ def score_ages(said_at: Ints, seqs: Ints, words: Floats) -> Floats:
     return ages
 
 
-def score_shapes(question: Question, texts: Sequence[str]) -> Floats:
+def score_shapes(question: ParsedQuestion, texts: Sequence[str]) -> Floats:
     """Return the log-odds of how each text looks, beyond those of one that looks like no answer to the question."""
     return np.array([_shape(question, text) for text in texts], np.float32)
 
 
-def _shape(question: Question, text: str) -> float:
+def _shape(question: ParsedQuestion, text: str) -> float:
     worth = ASKING if speech.is_question(text) else NODDING if speech.is_nod(text) else 0.0
     beginning = text[:_BEGINNING]
     if question.wants_time and _tells_a_time(beginning):

@@ -1,4 +1,4 @@
-"""From hits to text for a prompt: quoted as data, with its provenance, inside an exact token budget."""
+"""The text of an answer: memories quoted as data, with their provenance, within an exact token budget."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _MOST_DATES = 2
 _BEGINNING = 1_000
 """Characters of a text in which dates are looked for."""
 _KEPT = 16_384
-"""So many texts need not be read again: the same memories are recalled time after time."""
+"""Texts whose remarks are cached: the same memories are recalled time after time."""
 _LONGEST_KEPT = 1_000
-"""Characters of those, so that hostile texts cannot fill the memory."""
+"""Characters of those, so that hostile texts cannot fill the cache."""
 _FEWEST_CHARACTERS = 40
 _GENEROUS = 8
 """Characters that a token of ordinary text hardly exceeds: a longer beginning is not tried."""
 
-# What JSON leaves alone but a terminal, an editor or a model may take for the end of a line, or for
-# something invisible: other line ends, C1 controls, marks that turn or hide text, tag characters.
+# Characters that JSON leaves alone but that end a line or hide text in a terminal, an editor or a model:
+# other line ends, C1 controls, marks that turn or hide text, tag characters.
 _UNSEEN = re.compile("[\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
 _NOT_PHRASE = re.compile(r"[^a-z0-9]+")
 _NOT_LABEL = re.compile(r"[\s\x00-\x1f\[\]\"“”,]+")
@@ -39,16 +39,11 @@ _NOT_LABEL = re.compile(r"[\s\x00-\x1f\[\]\"“”,]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packed:
-    """What fits: the hits in rank order and the text that quotes them."""
+    """The hits that fit, in rank order, and the text that quotes them."""
 
     hits: tuple[Hit, ...]
     avoid: tuple[Hit, ...]
     text: str
-
-
-def render(hits: Sequence[Hit], avoid: Sequence[Hit] = ()) -> str:
-    """Write each memory as one line that its content cannot leave; nothing at all for no hits."""
-    return "\n".join(_lines([line(hit.memory) for hit in hits], [line(hit.memory) for hit in avoid]))
 
 
 def pack(
@@ -58,31 +53,31 @@ def pack(
     max_tokens: int | None = None,
     order: Order = "relevance",
 ) -> Packed:
-    """Keep the best that fit: the whole text never counts more than `max_tokens` tokens.
+    """Keep the best hits that fit: the text never has more than `max_tokens` tokens.
 
-    When not even one fits, the best is shortened, so that a long memory is not taken for an empty book.
+    If not even one fits, the best is shortened, so that a long memory does not look like an empty book.
     """
-    lines = {id(hit): line(hit.memory) for hit in (*hits, *avoid)}
+    lines = {id(hit): write_line(hit.memory) for hit in (*hits, *avoid)}
     if max_tokens is not None and not _surely_fits(lines, max_tokens):
-        lines = _fitting(hits, avoid, lines, max_tokens)
+        lines = _choose_lines(hits, avoid, lines, max_tokens)
     shown = tuple(hit for hit in hits if id(hit) in lines)
     avoided = tuple(hit for hit in avoid if id(hit) in lines)
-    written = _lines([lines[id(hit)] for hit in put_in_order(shown, order)], [lines[id(hit)] for hit in avoided])
+    written = _add_headings([lines[id(hit)] for hit in put_in_order(shown, order)], [lines[id(hit)] for hit in avoided])
     if max_tokens is not None and (excess := _excess(written, max_tokens)):
-        # The last line has no end, and the vocabulary may hold its last characters only together with one.
+        # Without a line end, the last line may have more tokens than with one.
         return pack(hits, avoid, max_tokens=max_tokens - excess, order=order)
     return Packed(hits=shown, avoid=avoided, text="\n".join(written))
 
 
 def _excess(written: list[str], max_tokens: int) -> int:
-    """Give by how many tokens lines are over their budget; 0 if they fit, which few bytes do without counting."""
+    """Return by how many tokens lines exceed their budget; few bytes fit without counting."""
     if not written or sum(len(each.encode()) + 1 for each in written) <= max_tokens:
         return 0
     return max(_total(written) - max_tokens, 0)
 
 
 def count_tokens(text: str) -> int:
-    """Count the tokens of a text that `pack` gave: line by line, since lines come again and whole answers do not."""
+    """Count the tokens of a text from `pack`, line by line: lines recur and are cached, whole answers do not."""
     return _total(text.split("\n")) if text else 0
 
 
@@ -91,53 +86,53 @@ def _total(written: list[str]) -> int:
 
 
 def _cost_of_end(line: str) -> int:
-    """Give what a line's end adds to its last word; no token goes on from a word to a space, so the rest is equal."""
+    """Return what a line end adds to the last word; no token spans a word and a space, so the rest is equal."""
     word = line[len(line.rpartition(" ")[0].rstrip(" ")) :]
     return tokens.count(word + "\n") - tokens.count(word)
 
 
 def _surely_fits(lines: dict[int, str], max_tokens: int) -> bool:
-    """Tell without counting: a token has at least one byte, so that few bytes are few tokens."""
+    """Tell without counting whether few bytes fit: a token has at least one byte."""
     ends = len(HEADER) + len(AVOID) + 2 + len(lines)
     return ends + sum(len(each.encode()) for each in lines.values()) <= max_tokens
 
 
-def line(memory: Memory, content: str | None = None) -> str:
-    """Write one memory: its date, kind and origin, the dates its text counts from then, its text as one JSON string."""
+def write_line(memory: Memory, content: str | None = None) -> str:
+    """Write one memory: date, kind, origin, the dates that its text counts from then, and its text as a JSON string."""
     shown = memory.text if content is None else content
     label = [memory.said_at.date().isoformat(), memory.kind]
     if memory.valid_to is not None:
         label.append(f"until {memory.valid_to.date().isoformat()}")
     origin, role = _origin(memory)
-    if origin and (name := _NOT_LABEL.sub(" ", _seen(origin)).strip()[:_LONGEST_LABEL]):
+    if origin and (name := _NOT_LABEL.sub(" ", _escape(origin)).strip()[:_LONGEST_LABEL]):
         label.append(role + name)
-    flagged = _flagged_again if len(shown) <= _LONGEST_KEPT else _flagged
-    remarks = (*_reckoned(shown[:_BEGINNING], memory.said_at.date()), *flagged(shown))
-    return f"- [{'; '.join((', '.join(label), *remarks))}] {quoted(shown)}"
+    warn = _warn_again if len(shown) <= _LONGEST_KEPT else _warn
+    remarks = (*_reckon_dates(shown[:_BEGINNING], memory.said_at.date()), *warn(shown))
+    return f"- [{'; '.join((', '.join(label), *remarks))}] {quote(shown)}"
 
 
-def _flagged(text: str) -> tuple[str, ...]:
-    """Warn of a text that reads as if it were addressed to the model. The quotes are what holds; this is a hint."""
+def _warn(text: str) -> tuple[str, ...]:
+    """Warn of a text that reads like an instruction to the model. This is a hint; the quotes are the protection."""
     return (ORDER,) if injection.flags(text) else ()
 
 
-_flagged_again = lru_cache(maxsize=_KEPT)(_flagged)
+_warn_again = lru_cache(maxsize=_KEPT)(_warn)
 
 
 @lru_cache(maxsize=_KEPT)
-def _reckoned(beginning: str, said: date) -> tuple[str, ...]:
-    """Work out the dates that a reader would have to: those counted from the day it was said, but for that day."""
+def _reckon_dates(beginning: str, said: date) -> tuple[str, ...]:
+    """Work out the dates that a text counts from the day it was said, except that day itself."""
     dated = [each for each in dates_in(beginning, said) if each.relative and not each.first <= said <= each.last]
-    return tuple(dict.fromkeys(map(_meant, dated)))[:_MOST_DATES]
+    return tuple(dict.fromkeys(map(_write_date, dated)))[:_MOST_DATES]
 
 
-def _meant(dated: Dated) -> str:
-    """Write what a phrase means; of the phrase only letters and digits, so that it cannot pose as anything else."""
+def _write_date(dated: Dated) -> str:
+    """Write what a phrase means; only its letters and digits, so that it cannot pass for anything else."""
     return f"{_NOT_PHRASE.sub(' ', dated.phrase.lower()).strip()} = {spans.write((dated.first, dated.last))}"
 
 
 def _origin(memory: Memory) -> tuple[str | None, str]:
-    """Who said it; if that is not known, whose it is."""
+    """Return who said it or, if unknown, whose it is, with a label for that."""
     if memory.source:
         return memory.source, ""
     if memory.scope.user:
@@ -145,16 +140,16 @@ def _origin(memory: Memory) -> tuple[str | None, str]:
     return memory.scope.agent, "agent "
 
 
-def quoted(text: str) -> str:
-    """Write text as a JSON string in one line, with everything invisible spelled out."""
-    return _seen(json.dumps(text, ensure_ascii=False))
+def quote(text: str) -> str:
+    """Write text as a JSON string in one line, with invisible characters escaped."""
+    return _escape(json.dumps(text, ensure_ascii=False))
 
 
-def _seen(text: str) -> str:
+def _escape(text: str) -> str:
     return _UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
-def _lines(shown: list[str], avoided: list[str]) -> list[str]:
+def _add_headings(shown: list[str], avoided: list[str]) -> list[str]:
     parts = [HEADER] if shown or avoided else []
     parts += shown
     if avoided:
@@ -167,8 +162,8 @@ def put_in_order(hits: Sequence[Hit], order: Order) -> tuple[Hit, ...]:
     return tuple(sorted(hits, key=lambda hit: hit.memory.said_at) if order == "time" else hits)
 
 
-def _fitting(hits: Sequence[Hit], avoid: Sequence[Hit], lines: dict[int, str], max_tokens: int) -> dict[int, str]:
-    """Choose lines by score until the budget is spent. A line's end always ends a token, so costs add up."""
+def _choose_lines(hits: Sequence[Hit], avoid: Sequence[Hit], lines: dict[int, str], max_tokens: int) -> dict[int, str]:
+    """Choose lines by score until the budget is spent. A line end always ends a token, so costs add up."""
     left = max_tokens - _cost(HEADER)
     warned = {id(hit) for hit in avoid}
     headed = False
@@ -179,26 +174,26 @@ def _fitting(hits: Sequence[Hit], avoid: Sequence[Hit], lines: dict[int, str], m
             chosen[id(hit)] = lines[id(hit)]
             left -= cost
             headed = headed or heading > 0
-    return chosen or _shortened(hits or avoid, left if hits else left - _cost(AVOID))
+    return chosen or _shorten(hits or avoid, left if hits else left - _cost(AVOID))
 
 
 def _cost(line: str, limit: int | None = None) -> int:
-    """Count a line with its end; a line that cannot fit is not worth counting: each word has a token of its own."""
+    """Count a line with its end, unless it surely exceeds the limit: each word has a token of its own."""
     if limit is not None and (len(line) > max(limit, 0) * tokens.LONGEST or len(line.split()) > limit):
         return limit + 1
     return tokens.count(line + "\n")
 
 
-def _shortened(hits: Sequence[Hit], left: int) -> dict[int, str]:
-    """Cut the best hit's text to the longest beginning that fits; nothing when hardly anything would."""
+def _shorten(hits: Sequence[Hit], left: int) -> dict[int, str]:
+    """Cut the best hit's text to the longest beginning that fits; return nothing if hardly anything would."""
     if not hits:
         return {}
     memory = hits[0].memory
     low, high = 0, min(len(memory.text), max(left, 0) * _GENEROUS)
     while low < high:
         middle = (low + high + 1) // 2
-        fits = _cost(line(memory, memory.text[:middle] + SHORTENED)) <= left
+        fits = _cost(write_line(memory, memory.text[:middle] + SHORTENED)) <= left
         low, high = (middle, high) if fits else (low, middle - 1)
     if low < _FEWEST_CHARACTERS:
         return {}
-    return {id(hits[0]): line(memory, memory.text[:low] + SHORTENED)}
+    return {id(hits[0]): write_line(memory, memory.text[:low] + SHORTENED)}

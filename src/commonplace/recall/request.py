@@ -71,7 +71,7 @@ _BEFORE = 3.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class RecallRequest:
     """A caller's options, checked."""
 
     query: str
@@ -106,9 +106,9 @@ def make_request(
     as_of: datetime | None = None,
     superseded: bool = False,
     vector: Sequence[float] | Floats | None = None,
-) -> Request:
-    """Check a caller's options and return them as a Request."""
-    return Request(
+) -> RecallRequest:
+    """Check a caller's options and return them as a RecallRequest."""
+    return RecallRequest(
         query=checks.text(query, "query", limit=settings.max_text_bytes),
         k=checks.count(k, "k", least=1, most=1_000),
         max_tokens=None if max_tokens is None else checks.count(max_tokens, "max_tokens"),
@@ -199,7 +199,7 @@ def _date(year: int, month: int, day: int) -> date | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class ParsedQuestion:
     """A question as it was read: whom and what it asks about, and what its answer looks like."""
 
     named: frozenset[str]
@@ -216,14 +216,16 @@ class Question:
     wants_name: bool
 
 
-def read_question(text: str, *, named: frozenset[str] = frozenset(), asked_at: datetime | None = None) -> Question:
+def read_question(
+    text: str, *, named: frozenset[str] = frozenset(), asked_at: datetime | None = None
+) -> ParsedQuestion:
     """Read a question; `named` are those of its names that speakers have.
 
     "Last week" and the like are only read with the moment of asking.
     """
     lower = text.lower()
     about = strip_names(text, named)
-    return Question(
+    return ParsedQuestion(
         named=named,
         about=about,
         subject=strip_request(about),
@@ -272,7 +274,7 @@ def _role(lower: str) -> Literal["user", "assistant"] | None:
     return "assistant" if _TO_ASSISTANT.search(lower) and not _TO_USER.search(lower) else "user"
 
 
-def make_probe(request: Request, subject: str, vector: Floats, *, generation: int, depth: int) -> Probe:
+def make_probe(request: RecallRequest, subject: str, vector: Floats, *, generation: int, depth: int) -> Probe:
     """Return what both indexes of the store are asked."""
     selection = request.selection
     past = selection.as_of is not None

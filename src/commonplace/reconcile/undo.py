@@ -44,7 +44,7 @@ def undo(core: Core, space: int, id: str, other: str) -> list[Link]:
                 quarantine.take_back(tx, space, link, reason=UNDONE)
         closed = [link.other for link in undone if link.relation in quarantine.CLOSING]
         # One in quarantine hides what it closed itself, for as long as something stands in its place.
-        hidden = quarantine.closed_by(tx, space, list(memories.quarantined(tx, space, closed)))
+        hidden = quarantine.find_closed(tx, space, list(memories.quarantined(tx, space, closed)))
         quarantine.resettle(tx, space, [*closed, *hidden], reason=UNDONE)
         return undone
 

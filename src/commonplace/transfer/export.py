@@ -205,7 +205,7 @@ def _read_memory(core: Core, record: Mapping[str, Any]) -> _Version:
         content = base64.b64decode(record["base64"], validate=True)
     # A mark may be longer than the secret in whose place it stands: what was stored must come back all the same.
     roomy = replace(core.settings, max_text_bytes=_MARKED * core.settings.max_text_bytes)
-    made = write.make_body(content, text=record["text"], mime=record["mime"], settings=roomy)
+    made = write.make_content(content, text=record["text"], mime=record["mime"], settings=roomy)
     redact = core.settings.redact
     tags = redaction.names(checks.tags(record["tags"]), redact)
     source = redaction.optional_name(checks.optional_name(record["source"], "source"), redact)

@@ -12,7 +12,7 @@ from autogen_core.memory import MemoryContent, MemoryMimeType
 from PIL import Image as Pillow  # comes with autogen-core
 
 from commonplace.errors import InvalidInput
-from commonplace.memories.write import make_body
+from commonplace.memories.write import make_content
 from commonplace.settings import Settings
 from commonplace.values import NOBODY, TEXT, Content, Draft, Hit, Memory, Scope
 
@@ -82,7 +82,7 @@ def text_of(query: str | MemoryContent) -> str:
     if isinstance(content, str):
         return content
     if isinstance(content, dict):
-        return make_body(_stored(content), text=None, mime=None, settings=Settings()).text
+        return make_content(_stored(content), text=None, mime=None, settings=Settings()).text
     raise InvalidInput("ask with text or a JSON object; a picture or bytes ask nothing")
 
 

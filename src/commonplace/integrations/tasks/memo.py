@@ -34,7 +34,7 @@ class Memo:
 
 def unsaved(task: str, insight: str) -> Memo:
     """An insight that is still on trial, quoted as it would be from the book."""
-    return Memo(task=task, insight=insight, line=f"- {pack.quoted(insight)}")
+    return Memo(task=task, insight=insight, line=f"- {pack.quote(insight)}")
 
 
 def demonstration(task: str, solution: str) -> str:

@@ -66,7 +66,7 @@ def read(memory: Memory, relevance: float | None = None) -> Memo:
         created_at=memory.created_at,
         updated_at=memory.updated_at,
         relevance=relevance,
-        line=pack.line(memory, shown(task, insight)),
+        line=pack.write_line(memory, shown(task, insight)),
     )
 
 
