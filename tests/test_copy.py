@@ -27,7 +27,8 @@ from commonplace import Book, Draft, NotFound, Scope
 from commonplace.location import compare, copy, open_store
 from commonplace.settings import Settings
 from commonplace.store.base import Store
-from commonplace.store.tables import whole
+from commonplace.store.tables import files as file_table
+from commonplace.store.tables import table, versions
 from commonplace.testing import HashEmbedder
 from commonplace.transfer.copy import Copied
 from tests.postgres import SCHEMAS, server, with_options
@@ -67,7 +68,8 @@ EVERY_PAIR = pytest.mark.parametrize(
 @pytest.fixture
 def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages of three, so that a small book has many."""
-    monkeypatch.setattr(whole, "MOST_ROWS", 3)
+    monkeypatch.setattr(table, "MOST_ROWS", 3)
+    monkeypatch.setattr(versions, "MOST_ROWS", 3)
 
 
 def opened(where: str, space: str = "default", embedder: HashEmbedder | None = None) -> Book:
@@ -184,15 +186,15 @@ def test_a_copy_in_small_pages_is_the_same(pair: Pair, small_pages: None) -> Non
 
 
 def test_large_contents_make_short_pages(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(whole, "MOST_BYTES", 100)
+    monkeypatch.setattr(table, "MOST_BYTES", 100)
     with opened(pair.source) as book:
         book.remember([Draft(content=bytes(90), text=f"blob {i}", id=f"b{i}") for i in range(5)])
         book.canvas("c").write("a", "x" * 90)
         book.canvas("c").write("b", "x" * 90)
     store = open_store(pair.source, Settings())
     try:
-        memories = store.read(lambda tx: whole.MEMORIES.page(tx, 2, whole.MEMORIES.start), 2)
-        files = store.read(lambda tx: whole.FILES.page(tx, 2, whole.FILES.start), 2)
+        memories = store.read(lambda tx: versions.MEMORIES.page(tx, 2, versions.MEMORIES.start), 2)
+        files = store.read(lambda tx: file_table.FILES.page(tx, 2, file_table.FILES.start), 2)
     finally:
         store.close()
     assert (len(memories), len(files)) == (2, 2)
@@ -626,8 +628,8 @@ KILLED = """
 import os, sys, time
 import commonplace.store.postgres.store, commonplace.store.sqlite.store
 from commonplace.location import copy
-from commonplace.store.tables import whole as moving
-moving.MOST_ROWS = 7
+from commonplace.store.tables import table, versions
+table.MOST_ROWS = versions.MOST_ROWS = 7
 
 def progress(done, total):
     print("begun" if done == 0 else "going", flush=True)

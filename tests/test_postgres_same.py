@@ -13,7 +13,7 @@ import pytest
 
 import commonplace
 from commonplace import Book, Draft, Recall, Scope
-from commonplace.store.trace import speaker_hash, tag_hash
+from commonplace.store.row import hash_speaker, hash_tag
 from commonplace.testing import HashEmbedder
 from tests.postgres import SCHEMAS
 
@@ -239,7 +239,7 @@ def test_both_recall_the_same_of_conversations(conversing: list[tuple[Book, date
 
 
 def test_both_count_speakers_and_tags_alike(conversing: list[tuple[Book, datetime]]) -> None:
-    words = [*(speaker_hash(name.lower()) for name in (*PEOPLE, "Zoe")), tag_hash("talk"), tag_hash("none")]
+    words = [*(hash_speaker(name.lower()) for name in (*PEOPLE, "Zoe")), hash_tag("talk"), hash_tag("none")]
     left, right = (
         book._store.frequencies(book._place.find(), words, book.core.identity().generation).tolist()
         for book, _ in conversing

@@ -24,7 +24,7 @@ def test_of_two_reembeddings_only_the_latest_goal_is_put_in_place(tmp_path: Path
         book.remember([f"memory {i}" for i in range(20)])
         store = book._store
         store.write(lambda tx: traces.begin_reembedding(tx, "X"), None)
-        rows = store.read(lambda tx: traces.not_reembedded(tx, 10), None)
+        rows = store.read(lambda tx: traces.find_not_reembedded(tx, 10), None)
         store.write(lambda tx: traces.begin_reembedding(tx, "Y"), None)
         with pytest.raises(Conflict):
             embed_batch(store, HashEmbedder(8), "X", rows)
@@ -38,6 +38,6 @@ def test_forgetting_reaches_a_reembedding_that_was_stopped(tmp_path: Path) -> No
         memory = book.remember("the secret harbour")
         store = book._store
         store.write(lambda tx: traces.begin_reembedding(tx, "X"), None)
-        embed_batch(store, HashEmbedder(), "X", store.read(lambda tx: traces.not_reembedded(tx, 100), None))
+        embed_batch(store, HashEmbedder(), "X", store.read(lambda tx: traces.find_not_reembedded(tx, 100), None))
         book.forget(memory.id)
         assert store.read(lambda tx: tx.run("SELECT count(*) FROM reembedded WHERE space <> 1"), None)[0][0] == 0

@@ -66,7 +66,8 @@ class LocalKeyValue(KeyValue):
             # With its times: a repeated request gets the result of the first, which had other times.
             return put, now, expires
 
-        return entries.decode((name, text, *self._store.write(work, space)))
+        version, updated, until = self._store.write(work, space)
+        return entries.EntryRow(self._namespace, name, text, version, updated, until).decode()
 
     def delete(self, key: str, *, if_version: int | None = None) -> bool:
         space, name, expected = self._place.make(), checks.name(key, "key"), checks.version(if_version)

@@ -151,7 +151,7 @@ class LocalBook(Book):
 
     def jobs(self) -> Jobs:
         space = self._place.find()
-        return self._store.read(lambda tx: jobs.everything(tx, space), space)
+        return self._store.read(lambda tx: jobs.read_all(tx, space), space)
 
     def work(self, *, hurry: bool = False) -> int:
         from commonplace.learn import jobs as working  # as for learn
@@ -361,7 +361,9 @@ class LocalBook(Book):
         return count
 
     def backup(self, path: str | PathLike[str]) -> None:
-        self._store.backup(Path(path))
+        from commonplace.transfer.copy import End, back_up  # few programs back up
+
+        back_up(End(self._store, "the source"), Path(path), self.core.settings)
 
     def close(self) -> None:
         self.core.close()

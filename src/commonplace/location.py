@@ -176,7 +176,7 @@ def exists(where: Where) -> bool:
     if not _is_url(place):
         return Path(place).exists()
     _ensure_driver()
-    from commonplace.store.postgres.upkeep import holds_a_book
+    from commonplace.store.postgres.database import holds_a_book
 
     return holds_a_book(address.parse(place), Settings())
 

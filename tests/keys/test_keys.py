@@ -14,12 +14,11 @@ from commonplace.errors import CommonplaceError, Forbidden, InvalidInput, NotFou
 from commonplace.local import LocalBook
 from commonplace.memories.core import Core
 from commonplace.store.tables import keys as rows
-from commonplace.store.tables import meters
 from commonplace.values import times
 
 
 def row(core: Core, id: str) -> rows.KeyRow:
-    found = core.store.read(lambda tx: rows.find(tx, id), meters.lane(""))
+    found = core.store.read(lambda tx: rows.find(tx, id), rows.lane(""))
     assert found is not None
     return found
 
@@ -132,7 +131,7 @@ def test_the_last_use_is_noted_at_most_once_a_minute(core: Core) -> None:
     earlier = noted - 61_000_000
     core.store.write(
         lambda tx: tx.run("UPDATE api_key SET used_at = :at WHERE id = :id", {"at": earlier, "id": made.key.id}),
-        meters.lane(""),
+        rows.lane(""),
     )
     keys.admit(core.store, made.token)
     assert (row(core, made.key.id).used_at or 0) >= noted
@@ -146,7 +145,7 @@ def test_a_key_without_limits_writes_nothing(core: Core, monkeypatch: pytest.Mon
     monkeypatch.setattr(core.store, "write", lambda work, space: writes.append(space) or real(work, space))
     recall(door, made.token)
     assert writes == []
-    assert core.store.read(lambda tx: tx.run("SELECT count(*) FROM meter"), meters.lane("")) == [(0,)]
+    assert core.store.read(lambda tx: tx.run("SELECT count(*) FROM meter"), rows.lane("")) == [(0,)]
 
 
 @ON_SQLITE
@@ -270,7 +269,7 @@ def test_a_server_that_saw_keys_stays_closed_if_the_book_loses_them(core: Core) 
     recall(door, None)
     made = keys.create(core.store)
     recall(door, made.token)
-    core.store.write(lambda tx: tx.run("DELETE FROM api_key"), meters.lane(""))
+    core.store.write(lambda tx: tx.run("DELETE FROM api_key"), rows.lane(""))
     with pytest.raises(Unauthorized, match="keys create"):
         recall(door, None)
     with pytest.raises(Unauthorized):

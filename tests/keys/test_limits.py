@@ -16,7 +16,7 @@ from commonplace.book import Book
 from commonplace.errors import Conflict, InvalidInput, NotFound, QuotaExceeded, RateLimited
 from commonplace.local import LocalBook
 from commonplace.memories.core import Core
-from commonplace.store.tables import meters
+from commonplace.store.tables import keys as rows
 from commonplace.values import times
 
 EVERY = {"operations_month": 10, "recalls_month": 10, "namespace_writes_day": 10, "rate": 0.01, "burst": 10}
@@ -194,9 +194,9 @@ def test_what_was_counted_long_ago_is_dropped_and_no_name_is_left_behind(
         at(core, monkeypatch, f"2026-05-0{day}T12:00:00+00:00")
         name = f"a name of day {day}"
         door.run_here(call_of(key.token, "write", namespace=name), lambda book, name=name: book.kv(name).set("a", 1))  # type: ignore[misc]  # bound now
-    rows = core.store.read(lambda tx: tx.run("SELECT place FROM meter"), meters.lane(""))
-    assert len(rows) == 2
-    assert "name" not in repr(rows)
+    places = core.store.read(lambda tx: tx.run("SELECT place FROM meter"), rows.lane(""))
+    assert len(places) == 2
+    assert "name" not in repr(places)
 
 
 def test_at_the_level_one_may_revise_and_forget_and_then_remember_again(core: Core) -> None:

@@ -12,7 +12,7 @@ from keys_harness import NAMESPACE, Crew, Worker, door_of, put
 from commonplace.access import keys
 from commonplace.local import LocalBook
 from commonplace.memories.core import Core
-from commonplace.store.tables import meters
+from commonplace.store.tables import keys as rows
 
 PROCESSES = 4
 
@@ -118,7 +118,7 @@ def test_who_is_killed_has_paid_for_what_was_answered_and_no_more(core: Core, wh
     worker.close()
     # A server of PostgreSQL may still be at the last one: what comes next takes its turn behind it.
     put(door_of(core), keys.create(core.store).token, "after")
-    core.store.write(lambda tx: None, meters.lane(key.key.id))
+    core.store.write(lambda tx: None, rows.lane(key.key.id))
     charged = used(core, key.key.id, "operations_month")
     assert charged in (answered, answered + 1)
     if kind == "put":

@@ -7,7 +7,7 @@ from datetime import datetime, timezone
 
 import numpy as np
 
-from commonplace.store.candidates import Candidates
+from commonplace.store.base import Candidates
 from commonplace.text import terms as analyze
 from commonplace.values import Hit, Kind, Memory, Scope, Score
 

@@ -17,8 +17,8 @@ from commonplace.recall import evidence
 from commonplace.recall.answer import THRESHOLD
 from commonplace.recall.evidence import Judgement, judge
 from commonplace.recall.request import read_question
-from commonplace.store import bm25
-from commonplace.store.candidates import Candidates
+from commonplace.store.base import Candidates
+from commonplace.store.view import weigh_terms
 from commonplace.text import speakers as speech
 from commonplace.text import terms as analyze
 from commonplace.values import times
@@ -186,14 +186,14 @@ def _seconds(found: Candidates, terms: tuple[int, ...]) -> float:
 
 
 def score_words(found: Candidates) -> evidence.Wording:
-    return evidence.score_words(found, bm25.weights(found.frequencies, found.population))
+    return evidence.score_words(found, weigh_terms(found.frequencies, found.population))
 
 
 COUNTS = st.lists(st.integers(0, 1000), min_size=1, max_size=8)
 
 
 def test_a_rare_word_weighs_more_than_a_frequent_one() -> None:
-    rare, frequent = bm25.weights(np.array([1, 90]), 100)
+    rare, frequent = weigh_terms(np.array([1, 90]), 100)
     assert rare > frequent
 
 
@@ -201,15 +201,15 @@ def test_a_rare_word_weighs_more_than_a_frequent_one() -> None:
 def test_weights_are_positive_in_every_space(frequencies: list[int], population: int) -> None:
     common = np.ones(len(frequencies), np.bool_)
     for weights in (
-        bm25.weights(np.array(frequencies), population),
-        bm25.weights(np.array(frequencies), population, common),
+        weigh_terms(np.array(frequencies), population),
+        weigh_terms(np.array(frequencies), population, common),
     ):
         assert np.isfinite(weights).all()
         assert (weights > 0).all()
 
 
 def test_a_small_space_does_not_take_a_common_word_for_a_rare_one() -> None:
-    common, rare = bm25.weights(np.array([1, 1]), 1, np.array([True, False]))
+    common, rare = weigh_terms(np.array([1, 1]), 1, np.array([True, False]))
     assert common < rare / 1.5
 
 

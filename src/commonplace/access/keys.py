@@ -25,9 +25,8 @@ from commonplace.access.plans import Limits
 from commonplace.errors import Forbidden, InvalidInput, NotFound, StoreError, Unauthorized
 from commonplace.store.base import Store, Tx
 from commonplace.store.tables import keys as rows
-from commonplace.store.tables import meters, spaces
-from commonplace.store.tables.keys import KeyRow
-from commonplace.store.tables.meters import Spent
+from commonplace.store.tables import spaces
+from commonplace.store.tables.keys import KeyRow, Spent
 from commonplace.values import checks, times
 
 Role = Literal["read", "write", "admin"]
@@ -110,7 +109,7 @@ class Admitted:
 
 def exist(store: Store) -> bool:
     """Whether the book has, or had, keys: then every request needs one, also after the last was revoked."""
-    return store.read(rows.any_made, meters.lane(""))
+    return store.read(rows.exist, rows.lane(""))
 
 
 def admit(store: Store, token: str | None) -> Admitted | None:
@@ -120,7 +119,7 @@ def admit(store: Store, token: str | None) -> Admitted | None:
     """
     parts = _TOKEN.fullmatch(token or "")
     id, secret = (parts[1], parts[2]) if parts else ("", "")
-    found = store.read(lambda tx: rows.presented(tx, id), meters.lane(""))
+    found = store.read(lambda tx: rows.look_up(tx, id), rows.lane(""))
     if not found.any:
         return None
     now = times.now()
@@ -153,7 +152,7 @@ def _note_use(store: Store, row: KeyRow, now: int) -> None:
     if row.used_at is None or row.used_at <= now - _COARSE:
         # Nobody is turned away because a note could not be made.
         with suppress(StoreError):
-            store.write(lambda tx: rows.used(tx, row.id, now=now, before=now - _COARSE), meters.lane(row.id))
+            store.write(lambda tx: rows.note_use(tx, row.id, now=now, before=now - _COARSE), rows.lane(row.id))
 
 
 def create(
@@ -193,7 +192,7 @@ def create(
         revoked_at=None,
     )
     # On the row as it is now, in the transaction that writes: who has just been revoked makes no key.
-    kept = store.write(lambda tx: _insert(tx, row, by), meters.lane(id))
+    kept = store.write(lambda tx: _insert(tx, row, by), rows.lane(id))
     return NewKey(token=_token(id, secret), key=_decode(kept))
 
 
@@ -207,15 +206,15 @@ def everything(store: Store, *, by: str | None = None) -> list[Key]:
     """Every key, the oldest first, revoked ones too; with `by` those that it may look after."""
 
     def work(tx: Tx) -> list[Key]:
-        keys, asks = [_decode(row) for row in rows.everything(tx)], _asking(tx, by)
+        keys, asks = [_decode(row) for row in rows.read_all(tx)], _asking(tx, by)
         return [key for key in keys if asks is None or asks.covers(key)]
 
-    return store.read(work, meters.lane(""))
+    return store.read(work, rows.lane(""))
 
 
 def find(store: Store, id: str, *, by: str | None = None) -> Key:
     """One key; NotFound if there is none, or none that `by` may look after."""
-    return _decode(store.read(lambda tx: _row(tx, id, by), meters.lane("")))
+    return _decode(store.read(lambda tx: _row(tx, id, by), rows.lane("")))
 
 
 def rotate(store: Store, id: str, *, grace: float = 0, by: str | None = None) -> NewKey:
@@ -234,7 +233,7 @@ def rotate(store: Store, id: str, *, grace: float = 0, by: str | None = None) ->
             raise InvalidInput(f"the key {name} was revoked, which is for good: create another")
         return made
 
-    return NewKey(token=_token(name, secret), key=_decode(store.write(work, meters.lane(name))))
+    return NewKey(token=_token(name, secret), key=_decode(store.write(work, rows.lane(name))))
 
 
 def revoke(store: Store, id: str, *, by: str | None = None) -> Key:
@@ -244,7 +243,7 @@ def revoke(store: Store, id: str, *, by: str | None = None) -> Key:
     def work(tx: Tx) -> KeyRow:
         return rows.revoke(tx, _row(tx, name, by).id, now=times.now()) or _missing(name)
 
-    return _decode(store.write(work, meters.lane(name)))
+    return _decode(store.write(work, rows.lane(name)))
 
 
 def usage(
@@ -256,7 +255,7 @@ def usage(
     if not key.opens(where):
         raise Forbidden(f"the key {id} does not open the space {where!r}")
     shelf = checks.optional_name(namespace, "namespace")
-    number = store.read(lambda tx: spaces.find(tx, where), meters.lane("")) or spaces.NEW
+    number = store.read(lambda tx: spaces.find(tx, where), rows.lane("")) or spaces.NEW
     return store.read(lambda tx: _usage(tx, key, where, number, shelf), number)
 
 
@@ -276,16 +275,16 @@ def _usage(tx: Tx, key: Key, space: str, number: int, namespace: str | None) -> 
     now, limits, found = times.now(), key.limits, []
     if limits.rate is not None:
         each, burst = full(limits)
-        drawn = meters.read(tx, key.id, meters.BUCKET)
+        drawn = rows.read_meter(tx, key.id, rows.BUCKET)
         filled = max(0, drawn.used - now) if drawn else 0
         refilled = times.from_micros(now + filled)
         found.append(Usage(name="burst", used=-(-filled // each), limit=burst, resets_at=refilled))
     found += _counts(tx, key, space, namespace, now)
     if limits.memories is not None:
-        held = meters.memories(tx, number, now=now)
+        held = rows.count_memories(tx, number, now=now)
         found.append(Usage(name="memories", used=held, limit=limits.memories, resets_at=None))
     if limits.namespace_bytes is not None:
-        size = None if namespace is None else meters.namespace_bytes(tx, number, namespace, now=now)
+        size = None if namespace is None else rows.count_bytes(tx, number, namespace, now=now)
         found.append(Usage(name="namespace_bytes", used=size, limit=limits.namespace_bytes, resets_at=None))
     return found
 
@@ -298,8 +297,8 @@ def _counts(tx: Tx, key: Key, space: str, namespace: str | None, now: int) -> li
             continue
         start, used = plans.began(period, now), None
         if name not in plans.BY_NAMESPACE or namespace is not None:
-            where = place(space, namespace) if name in plans.BY_NAMESPACE and namespace else meters.EVERYWHERE
-            spent = meters.read(tx, key.id, name, place=where)
+            where = place(space, namespace) if name in plans.BY_NAMESPACE and namespace else rows.EVERYWHERE
+            spent = rows.read_meter(tx, key.id, name, place=where)
             used = spent.used if spent and spent.period >= start else 0
         ends = times.from_micros(plans.ends(period, start))
         found.append(Usage(name=name, used=used, limit=limit, resets_at=ends))

@@ -89,13 +89,13 @@ def _queue(tx: Tx, core: Core, space: int, said: Conversation, present: _Present
         return ()
     payload = _payload(said, present)
     gathers = json.dumps([payload[name] for name in ("session", "user", "agent", "tags")])
-    open_job = jobs.gathering(tx, space, gathers)
+    open_job = jobs.find_gathering(tx, space, gathers)
     earlier: Any = [] if open_job is None else open_job.payload["ids"]
     wait = said.idle if len(earlier) + len(present) < said.every else 0.0
     if open_job is None:
         return (jobs.add(tx, space, KIND, payload, most=most, gathers=gathers, wait=wait),)
     longer = {**open_job.payload, "ids": [*earlier, *(record.id for record, _ in present)]}
-    jobs.put_into(tx, space, open_job.number, longer, wait=wait)
+    jobs.replace_payload(tx, space, open_job.number, longer, wait=wait)
     return (open_job.number,)
 
 
@@ -147,14 +147,14 @@ def learned(core: Core, space: int, taken: Taken, progress: Progress) -> Learned
 
 def _came_of(tx: Tx, space: int, ids: Sequence[str]) -> list[Settled]:
     """What messages led to: new memories, and known ones that they said again."""
-    led = [link.id for relation in _LED_TO for link in links.to(tx, space, ids, relation)]
-    rows = memories.currents(tx, space, list(dict.fromkeys(led)))
+    led = [link.id for relation in _LED_TO for link in links.find_to(tx, space, ids, relation)]
+    rows = memories.find_current(tx, space, list(dict.fromkeys(led)))
     return [Settled(row=row, links=_telling(tx, space, row.id, ids)) for row in rows]
 
 
 def _telling(tx: Tx, space: int, id: str, ids: Sequence[str]) -> tuple[Link, ...]:
     """How a memory stands to others; of what it was learned from, these messages only."""
-    found = [link for link in links.of(tx, space, id) if link.id == id]
+    found = [link for link in links.find_all(tx, space, id) if link.id == id]
     return tuple(link for link in found if link.relation not in _LED_TO or link.other in ids)
 
 
@@ -235,7 +235,7 @@ def _said(tx: Tx, space: int, payload: Mapping[str, Any]) -> _Said:
     """The messages of a job that are still there, and their context."""
     start = max(payload["first"] - 1 - _CONTEXT, 0)
     earlier = messages.after(tx, space, payload["session"], start, payload["first"] - 1 - start)
-    rows = {row.id: row for row in memories.standing(tx, space, payload["ids"], now=times.now())}
+    rows = {row.id: row for row in memories.find_standing(tx, space, payload["ids"], now=times.now())}
     return _Said(
         before=[
             Utterance(text=each.content, speaker=each.name, role=each.role, said_at=each.said_at, context=True)
@@ -319,7 +319,7 @@ def _learned_from(found: _Found, record: Record) -> Link:
 def _still_said(tx: Tx, space: int, planned: plan.Plan) -> plan.Plan:
     """A plan without what was learned from messages that were forgotten or put in quarantine meanwhile."""
     parents = [arrival.links[0].other for arrival in planned.arrivals]
-    there = {row.id for row in memories.standing(tx, space, parents, now=times.now())}
+    there = {row.id for row in memories.find_standing(tx, space, parents, now=times.now())}
     kept = [at for at, parent in enumerate(parents) if parent in there]
     return replace(
         planned,

@@ -21,9 +21,8 @@ from commonplace.models.background import Background, measure
 from commonplace.models.embedders.base import Embedder
 from commonplace.models.rerankers import Reranker
 from commonplace.settings import Settings
-from commonplace.store import trace
-from commonplace.store.base import Choice, Store, Tx, ensure_generation
-from commonplace.store.candidates import Candidates, Probe
+from commonplace.store.base import Candidates, Choice, Probe, Store, Tx
+from commonplace.store.row import pack_terms, pack_vectors
 from commonplace.store.tables import memories, spaces
 from commonplace.store.where import Selection, compile_where
 from commonplace.values import NOBODY, TEXT, times
@@ -112,7 +111,7 @@ class Core:
 
     def ensure_generation(self, tx: Tx) -> None:
         """Raise EmbedderMismatch if another process has re-embedded the book since it was opened."""
-        ensure_generation(memories.current_generation(tx), self.identity().generation)
+        memories.ensure_generation(memories.current_generation(tx), self.identity().generation)
 
     def wake(self) -> None:
         """Let the background worker look for jobs; the first call starts it."""
@@ -239,7 +238,7 @@ def _prove(store: Store, embedder: Embedder, where: str) -> Identity:
         raise StoreCorrupt(f"{where} has lost its planted memory; restore a backup")
     now = times.now()
     probe = Probe(vector=vector[0], terms=(), depth=1, now=now, generation=identity.generation)
-    condition = compile_where(store.dialect, space, Selection(), now=now)
+    condition = compile_where(store.syntax, space, Selection(), now=now)
     found = store.search(space, probe, condition, _choose_all, narrow=False, as_of=None)
     if not found.rows:
         raise StoreCorrupt(f"{where} does not find its planted memory: run `commonplace check --deep`")
@@ -261,7 +260,7 @@ def _plant(tx: Tx, identity: Identity, vector: Floats) -> Identity:
     planted = memories.Record(
         id="planted", kind="note", form="text", mime=TEXT, text=PLANTED, content=None, tags=(), metadata="{}",
         importance=0.5, scope=NOBODY, source=None, said_at=now, created_at=now, expires_at=None,
-        vector=trace.halves(vector)[0], terms=trace.terms(PLANTED, ()),
+        vector=pack_vectors(vector)[0], terms=pack_terms(PLANTED, ()),
     )  # fmt: skip
     memories.insert(tx, spaces.number(tx, spaces.PLANTED), [planted], generation=identity.generation)
     return identity

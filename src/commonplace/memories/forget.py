@@ -73,14 +73,14 @@ def _preview(tx: Tx, space: int, targets: Targets) -> Forgotten:
         memories=len(ids),
         entries=entries.count(tx, space, now=times.now()),
         files=files.count(tx, space),
-        messages=messages.count(tx, space),
+        messages=messages.MESSAGES.count(tx, space),
     )
 
 
 def _forget(tx: Tx, space: int, targets: Targets) -> Forgotten:
     removed = _preview(tx, space, targets)
     if targets.everything:
-        for part in (memories, entries, files, messages, jobs, requests):
+        for part in (memories, entries.ENTRIES, files.FILES, messages.MESSAGES, jobs, requests):
             part.forget_all(tx, space)
     elif removed.ids:
         memories.forget(tx, space, removed.ids)
@@ -90,7 +90,7 @@ def _forget(tx: Tx, space: int, targets: Targets) -> Forgotten:
 
 def forget_session(tx: Tx, space: int, session: str) -> int:
     """Remove a session's transcript and what was learned from it alone; return how many messages it had."""
-    said = tuple(link.id for link in links.to(tx, space, [session], "said in"))
+    said = tuple(link.id for link in links.find_to(tx, space, [session], "said in"))
     if said:
         memories.forget(tx, space, _add_derived(tx, space, said))
     requests.purge(tx, space)
@@ -100,7 +100,7 @@ def forget_session(tx: Tx, space: int, session: str) -> int:
 def find_ids(tx: Tx, space: int, targets: Targets) -> tuple[str, ...]:
     """Return the ids of the targets, with what was learned from them alone; raise NotFound for an unknown id."""
     if targets.ids is None:
-        where = compile_where(tx.dialect, space, targets.selection, now=times.now())
+        where = compile_where(tx.syntax, space, targets.selection, now=times.now())
         return _add_derived(tx, space, memories.ids(tx, where))
     known = set(memories.known_ids(tx, space, targets.ids))
     missing = [id for id in targets.ids if id not in known]
@@ -110,7 +110,7 @@ def find_ids(tx: Tx, space: int, targets: Targets) -> tuple[str, ...]:
 
 
 def _add_derived(tx: Tx, space: int, ids: tuple[str, ...]) -> tuple[str, ...]:
-    while ids and (more := [id for id in links.derived(tx, space, ids) if id not in set(ids)]):
+    while ids and (more := [id for id in links.find_derived(tx, space, ids) if id not in set(ids)]):
         ids = (*ids, *more)
     return ids
 
@@ -182,7 +182,7 @@ def run_prune(core: Core, space: int, job: Job, token: str) -> list[Any] | None:
 def _find_pruned(tx: Tx, space: int, policy: Policy, half_lives: Mapping[str, float]) -> Forgotten:
     """Return what to remove. What was learned from an old message stays: that is what learning is for."""
     now = times.now()
-    where = compile_where(tx.dialect, space, Selection(kinds=policy.kinds, tags=policy.tags, superseded=True), now=now)
+    where = compile_where(tx.syntax, space, Selection(kinds=policy.kinds, tags=policy.tags, superseded=True), now=now)
     found = [(_vigour(row, half_lives, now), row) for row in memories.lives(tx, where)]
     going = {row.id for vigour, row in found if _is_due(vigour, row, policy, now)}
     if policy.keep is not None:

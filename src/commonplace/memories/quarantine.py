@@ -16,9 +16,8 @@ from commonplace.filters import Any as Some
 from commonplace.guard import redaction
 from commonplace.memories.core import Core
 from commonplace.memories.forget import ALL, Targets, find_ids
-from commonplace.store import trace
 from commonplace.store.base import Tx
-from commonplace.store.row import MemoryRow
+from commonplace.store.row import MemoryRow, pack_terms
 from commonplace.store.tables import links, memories
 from commonplace.store.where import Selection
 from commonplace.values import Json, Link, Within, checks, times
@@ -52,7 +51,7 @@ def release(core: Core, space: int, targets: Targets) -> list[str]:
 def _quarantine(tx: Tx, space: int, targets: Targets, reason: str) -> list[str]:
     ids, put = find_ids(tx, space, targets), list[str]()
     while ids:
-        known = memories.quarantined(tx, space, ids)
+        known = memories.find_quarantined(tx, space, ids)
         new = [id for id in ids if id not in known]
         put += [id for id in new if memories.confine(tx, space, id, reason=reason, now=times.now())]
         ids = _without_support(tx, space, new)
@@ -67,12 +66,12 @@ def _quarantine(tx: Tx, space: int, targets: Targets, reason: str) -> list[str]:
 def _release(tx: Tx, space: int, targets: Targets) -> list[str]:
     ids, let = find_ids(tx, space, targets), list[str]()
     while ids:
-        known = memories.quarantined(tx, space, ids)
+        known = memories.find_quarantined(tx, space, ids)
         new = [id for id in ids if id in known]
         for id in new:
             memories.reopen(tx, space, id, reason=_RELEASED, now=times.now())
         let += new
-        ids = tuple({link.id for link in links.to(tx, space, new, "learned from")} - set(let)) if new else ()
+        ids = tuple({link.id for link in links.find_to(tx, space, new, "learned from")} - set(let)) if new else ()
     for link in sorted(_repetitions(tx, space, let, targets), key=_version):
         if link.detail.get(HELD):
             rest: dict[str, Json] = {name: value for name, value in link.detail.items() if name != HELD}
@@ -84,9 +83,9 @@ def _release(tx: Tx, space: int, targets: Targets) -> list[str]:
 
 def _without_support(tx: Tx, space: int, ids: Sequence[str]) -> tuple[str, ...]:
     """Return what was learned from these memories and has no source left that is not in quarantine."""
-    learned = list({link.id for link in links.to(tx, space, ids, "learned from")}) if ids else []
-    sources = links.leading(tx, space, learned, "learned from") if learned else []
-    doubtful = memories.quarantined(tx, space, [link.other for link in sources])
+    learned = list({link.id for link in links.find_to(tx, space, ids, "learned from")}) if ids else []
+    sources = links.find_from(tx, space, learned, "learned from") if learned else []
+    doubtful = memories.find_quarantined(tx, space, [link.other for link in sources])
     supported = {link.id for link in sources if link.other not in doubtful}
     return tuple(id for id in sorted(learned) if id not in supported)
 
@@ -94,8 +93,8 @@ def _without_support(tx: Tx, space: int, ids: Sequence[str]) -> tuple[str, ...]:
 def resettle(tx: Tx, space: int, ids: Iterable[str], *, reason: str) -> None:
     """Close or reopen memories as their links say now; those in quarantine stay there."""
     targets = list(dict.fromkeys(ids))
-    doubtful = memories.quarantined(tx, space, targets)
-    for row in memories.currents(tx, space, [id for id in targets if id not in doubtful]):
+    doubtful = memories.find_quarantined(tx, space, targets)
+    for row in memories.find_current(tx, space, [id for id in targets if id not in doubtful]):
         _settle(tx, space, row, reason)
 
 
@@ -104,10 +103,10 @@ def find_closed(tx: Tx, space: int, ids: Sequence[str]) -> list[str]:
     found: dict[str, None] = {}
     left = list(ids)
     while left:
-        those = [link.other for relation in CLOSING for link in links.leading(tx, space, left, relation)]
+        those = [link.other for relation in CLOSING for link in links.find_from(tx, space, left, relation)]
         new = [id for id in dict.fromkeys(those) if id not in found]
         found |= dict.fromkeys(new)
-        left = [*memories.quarantined(tx, space, new)]
+        left = [*memories.find_quarantined(tx, space, new)]
     return list(found)
 
 
@@ -136,7 +135,7 @@ def _close(tx: Tx, space: int, row: MemoryRow, by: Link) -> None:
         closed = replace(record, valid_to=now, superseded_by=None, reason=by.reason)
         memories.revise(tx, space, row, closed, action="withdrawn", now=now)
         return
-    said = memories.currents(tx, space, [by.id])[0].said_at
+    said = memories.find_current(tx, space, [by.id])[0].said_at
     closed = replace(record, valid_to=said, superseded_by=by.id, reason=by.reason)
     memories.revise(tx, space, row, closed, action="superseded", now=now)
 
@@ -149,11 +148,11 @@ def _find_closing(tx: Tx, space: int, id: str) -> list[Link]:
     found: list[Link] = []
     seen, left = {id}, [id]
     while left:
-        leading = links.to(tx, space, left, "supersedes")
-        leading += links.to(tx, space, left, "withdraws") if left == [id] else []
+        leading = links.find_to(tx, space, left, "supersedes")
+        leading += links.find_to(tx, space, left, "withdraws") if left == [id] else []
         new = {link.id for link in leading} - seen
-        doubtful = memories.quarantined(tx, space, list(new))
-        there = {row.id for row in memories.currents(tx, space, list(new - doubtful))}
+        doubtful = memories.find_quarantined(tx, space, list(new))
+        there = {row.id for row in memories.find_current(tx, space, list(new - doubtful))}
         found += [link for link in leading if link.id in there]
         seen |= new
         left = sorted(doubtful)
@@ -171,7 +170,7 @@ def take_back(tx: Tx, space: int, link: Link, *, reason: str) -> None:
 
 def _give_again(tx: Tx, space: int, link: Link) -> None:
     if _was_confirmed(link):
-        memories.feedback(tx, space, [link.id], "confirmed", now=times.now())
+        memories.count_feedback(tx, space, [link.id], "confirmed", now=times.now())
     before = link.detail.get("version")
     if isinstance(before, int):
         rows = memories.versions(tx, space, link.id, [before])
@@ -191,22 +190,22 @@ def _version(link: Link) -> int:
 
 def _reword(tx: Tx, space: int, id: str, *, was: str | None, version: int, reason: str) -> None:
     """Give a memory the words of another of its versions, unless they have changed since."""
-    rows, found = memories.currents(tx, space, [id]), memories.versions(tx, space, id, [version])
+    rows, found = memories.find_current(tx, space, [id]), memories.versions(tx, space, id, [version])
     if not rows or not found or rows[0].text != was:
         return
     old, now = memories.record_of(tx, space, found[0]), memories.record_of(tx, space, rows[0])
     restored = replace(
         now, form=old.form, mime=old.mime, text=old.text, content=old.content, vector=old.vector,
-        terms=trace.terms(old.text, now.tags, now.source), reason=reason,
+        terms=pack_terms(old.text, now.tags, now.source), reason=reason,
     )  # fmt: skip
     memories.revise(tx, space, rows[0], restored, action="revised", now=times.now())
 
 
 def _repetitions(tx: Tx, space: int, ids: Sequence[str], targets: Targets) -> list[Link]:
     """Return the repetitions by these memories, and those that a selection names and that never became memories."""
-    found = {(link.id, link.other): link for link in links.to(tx, space, ids, "repeats")} if ids else {}
+    found = {(link.id, link.other): link for link in links.find_to(tx, space, ids, "repeats")} if ids else {}
     if targets.ids is None and targets.selection != ALL:
-        for link in links.stated_again(tx, space):
+        for link in links.find_stated_again(tx, space):
             if _selects(targets.selection, link.detail):
                 found[link.id, link.other] = link
     return list(found.values())

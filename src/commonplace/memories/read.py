@@ -36,7 +36,7 @@ def find_links(core: Core, space: int, id: str) -> list[Link]:
 
     def work(tx: Tx) -> list[Link]:
         memories.current(tx, space, name, now=now)
-        return links.of(tx, space, name)
+        return links.find_all(tx, space, name)
 
     return core.store.read(work, space)
 
@@ -45,7 +45,7 @@ def page(core: Core, space: int, selection: Selection, *, order: str, limit: int
     """Return one page of memories by when they were said, with a cursor if there are more."""
     if order not in ("newest", "oldest"):
         raise InvalidInput(f"order is 'newest' or 'oldest', not {order!r}")
-    where = compile_where(core.store.dialect, space, selection, now=times.now())
+    where = compile_where(core.store.syntax, space, selection, now=times.now())
     after, newest = _read_cursor(cursor, order), order == "newest"
     most = checks.count(limit, "limit", least=1, most=10_000)
     rows = core.store.read(lambda tx: memories.page(tx, where, newest=newest, limit=most + 1, after=after), space)
@@ -74,7 +74,7 @@ def stats(core: Core, space: int, name: str) -> Stats:
     size, engine = core.store.size(), core.store.engine
 
     def work(tx: Tx) -> Stats:
-        kinds = memories.counts_by_kind(tx, compile_where(tx.dialect, space, Selection(), now=now))
+        kinds = memories.counts_by_kind(tx, compile_where(tx.syntax, space, Selection(), now=now))
         return Stats(
             space=name,
             memories=sum(kinds.values()),
@@ -82,7 +82,7 @@ def stats(core: Core, space: int, name: str) -> Stats:
             by_kind=kinds,
             entries=entries.count(tx, space, now=now),
             files=files.count(tx, space),
-            messages=messages.count(tx, space),
+            messages=messages.MESSAGES.count(tx, space),
             jobs=jobs.count(tx, space),
             embedder=f"{identity.name} {identity.version}",
             dimension=identity.dimension,

@@ -11,9 +11,8 @@ from commonplace.errors import InvalidInput
 from commonplace.guard import redaction
 from commonplace.memories import write
 from commonplace.memories.core import Core
-from commonplace.store import trace
 from commonplace.store.base import Tx
-from commonplace.store.row import MemoryRow
+from commonplace.store.row import MemoryRow, pack_terms, pack_vectors
 from commonplace.store.tables import memories
 from commonplace.store.tables.memories import Record
 from commonplace.values import Content, Json, Kind, Memory, checks, times
@@ -99,9 +98,9 @@ def _change_record(core: Core, memory: Memory, before: Record, change: MemoryCha
         expires_at=before.expires_at if change.ttl is ... else times.until(now, change.ttl),
         reason=redaction.optional(change.reason and checks.text(change.reason, "reason", limit=10_000), redact),
     )
-    after = replace(after, terms=trace.terms(after.text, tags, after.source))
+    after = replace(after, terms=pack_terms(after.text, tags, after.source))
     if change.vector is not ...:
-        (vector,) = trace.halves(checks.vector(change.vector, core.identity().dimension)[None, :])
+        (vector,) = pack_vectors(checks.vector(change.vector, core.identity().dimension)[None, :])
         return replace(after, vector=vector)
     if after.text == before.text:
         return after

@@ -59,7 +59,7 @@ def feedback(core: Core, space: int, target: str, signal: Signal) -> int:
     name = checks.text(target, "target", limit=_LONGEST_RECEIPT)
     is_receipt = name.startswith(RECEIPT)
     ids = tuple(dict.fromkeys(read_receipt(name) if is_receipt else (checks.name(name, "target"),)))
-    touched = core.store.write(lambda tx: memories.feedback(tx, space, ids, signal, now=times.now()), space)
+    touched = core.store.write(lambda tx: memories.count_feedback(tx, space, ids, signal, now=times.now()), space)
     if not touched and not is_receipt:
         raise NotFound(f"no memory with id {target!r} in this space")
     return touched

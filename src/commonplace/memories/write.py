@@ -15,7 +15,7 @@ from commonplace.guard import redaction
 from commonplace.memories.core import Core, Place, embed
 from commonplace.models.embedders.base import Embedder
 from commonplace.settings import Settings
-from commonplace.store import trace
+from commonplace.store.row import pack_terms, pack_vectors
 from commonplace.store.tables import memories
 from commonplace.store.tables.memories import Record
 from commonplace.values import BINARY, JSON, TEXT, Content, Draft, Json, Memory, checks, times
@@ -137,7 +137,7 @@ def _make_record(draft: Draft, *, settings: Settings, now: int) -> Record:
         created_at=now,
         expires_at=times.until(now, draft.ttl),
         vector=None,
-        terms=trace.terms(made.text, tags, source),
+        terms=pack_terms(made.text, tags, source),
         reason=redaction.optional(draft.reason and checks.text(draft.reason, "reason", limit=10_000), settings.redact),
         supersedes=supersedes,
     )
@@ -149,6 +149,6 @@ def add_vectors(records: list[Record], given: Sequence[Floats | None], embedder:
     vectors = dict(zip(missing, embed(embedder, [records[i].text for i in missing]), strict=True))
     vectors.update((i, vector) for i, vector in enumerate(given) if vector is not None)
     if vectors:
-        for i, half in zip(vectors, trace.halves(np.stack(list(vectors.values()))), strict=True):
+        for i, half in zip(vectors, pack_vectors(np.stack(list(vectors.values()))), strict=True):
             records[i].vector = half
     return records

@@ -24,11 +24,10 @@ from commonplace.recall.evidence import CERTAIN, Judgement
 from commonplace.recall.repeats import ALIKE, find_distinct
 from commonplace.recall.request import ParsedQuestion, RecallRequest, find_names, make_probe, read_question
 from commonplace.recall.rerank import rerank
-from commonplace.store import bm25, trace
-from commonplace.store.base import Choice, Found, Tx, Where
-from commonplace.store.candidates import Candidates
-from commonplace.store.row import FeedbackRow, MemoryRow
+from commonplace.store.base import Candidates, Choice, Found, Tx, Where
+from commonplace.store.row import FeedbackRow, MemoryRow, hash_speaker
 from commonplace.store.tables import links, memories
+from commonplace.store.view import weigh_terms
 from commonplace.store.where import compile_where, is_plain
 from commonplace.values import Coverage, Hit, Link, Memory, Recall, Score, checks, times
 from commonplace.values.arrays import Floats, Ints
@@ -95,7 +94,7 @@ def recall(core: Core, space: int, request: RecallRequest) -> Recall:
     identity, store, selection = core.identity(), core.store, request.selection
     names = find_names(request.query)
     # Names in the question are speakers' if somebody of that name has spoken here.
-    heard = store.frequencies(space, [*map(trace.speaker_hash, names)], identity.generation).tolist() if names else []
+    heard = store.frequencies(space, [*map(hash_speaker, names)], identity.generation).tolist() if names else []
     question = read_question(
         request.query,
         named=frozenset(name for name, count in zip(names, heard, strict=True) if count),
@@ -105,7 +104,7 @@ def recall(core: Core, space: int, request: RecallRequest) -> Recall:
     probe = make_probe(
         request, question.subject, vector, generation=identity.generation, depth=core.settings.candidates
     )
-    where = compile_where(store.dialect, space, selection, now=request.now)
+    where = compile_where(store.syntax, space, selection, now=request.now)
     choose = partial(
         _choose, request=request, terms=probe.terms, named=bool(question.named), background=identity.background
     )
@@ -119,7 +118,7 @@ def recall(core: Core, space: int, request: RecallRequest) -> Recall:
     decided = [row.id for row in rows if row.kind in _DECIDED]
     related = Related()
     if said or decided:
-        seen = compile_where(store.dialect, space, replace(selection, superseded=True), now=request.now)
+        seen = compile_where(store.syntax, space, replace(selection, superseded=True), now=request.now)
         related = store.read(partial(find_related, space=space, said=said, decided=decided, where=seen), space)
     return _assemble(request, found, judgement, best, related)
 
@@ -211,7 +210,7 @@ def find_coverage(
         return "partly known"
     if not candidates.counts.shape[1]:
         return "known"
-    rarity = bm25.weights(candidates.frequencies, candidates.population)
+    rarity = weigh_terms(candidates.frequencies, candidates.population)
     held = (candidates.counts[passed] > 0).any(axis=0)
     return "known" if float(rarity[held].sum() / rarity.sum()) >= HELD else "partly known"
 
@@ -236,14 +235,14 @@ def _threshold(found: Found[Judgement], request: RecallRequest) -> float:
 
 def find_related(tx: Tx, space: int, said: Sequence[str], decided: Sequence[str], where: Where) -> Related:
     """Look up the links of messages and of decisions. `where` limits which reversed decisions are returned."""
-    learned = links.to(tx, space, said, "learned from") if said else []
-    rows = memories.currents(tx, space, list({link.id for link in learned})) if learned else []
+    learned = links.find_to(tx, space, said, "learned from") if said else []
+    rows = memories.find_current(tx, space, list({link.id for link in learned})) if learned else []
     there = {row.id: row.valid_to is None for row in rows}
     past = [link for link in learned if there.get(link.id) is False]
-    before = {link.other: link.id for link in links.leading(tx, space, decided, "supersedes")} if decided else {}
-    reversed = memories.some(tx, where, list(before)) if before else []
+    before = {link.other: link.id for link in links.find_from(tx, space, decided, "supersedes")} if decided else {}
+    reversed = memories.select(tx, where, list(before)) if before else []
     # A memory in quarantine is no warning either; what was advised against and no longer is needs no second one.
-    doubtful = memories.quarantined(tx, space, [row.id for row in reversed]) if reversed else set()
+    doubtful = memories.find_quarantined(tx, space, [row.id for row in reversed]) if reversed else set()
     return Related(
         outdated=frozenset(link.other for link in past),
         over=frozenset(link.other for link in past if _share(link) > _LITTLE_ELSE),

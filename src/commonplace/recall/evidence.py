@@ -19,9 +19,8 @@ import numpy as np
 from commonplace.models.background import Background
 from commonplace.models.embedders.base import Embedder, WordMatcher
 from commonplace.recall.request import Dates, ParsedQuestion, informative_words
-from commonplace.store import bm25
-from commonplace.store.base import Found
-from commonplace.store.candidates import REACH, Candidates
+from commonplace.store.base import REACH, Candidates, Found
+from commonplace.store.view import K1, PIVOT, damping, weigh_terms
 from commonplace.text import speakers as speech
 from commonplace.text import terms as analyze
 from commonplace.values import times
@@ -128,10 +127,10 @@ def judge(candidates: Candidates, background: Background, terms: Sequence[int] =
     everywhere count less.
     """
     common = analyze.common(terms) if len(terms) == candidates.counts.shape[1] else None
-    rarity = bm25.weights(candidates.frequencies, candidates.population, common)
+    rarity = weigh_terms(candidates.frequencies, candidates.population, common)
     wording = score_words(candidates, rarity)
     # Some embedders find long texts alike: a cosine is compared with that of unrelated text of the same length.
-    longer = np.log(np.maximum(candidates.lengths, bm25.PIVOT) / bm25.PIVOT)
+    longer = np.log(np.maximum(candidates.lengths, PIVOT) / PIVOT)
     unrelated = background.mean + background.growth * longer
     meaning: Floats = ((candidates.cosines - unrelated) / background.deviation).astype(np.float32)
     evidence = _prior(candidates, rarity) + WORDS * wording.share + lend_words(candidates, wording.held, rarity)
@@ -174,9 +173,9 @@ def score_words(candidates: Candidates, rarity: Floats) -> Wording:
     if not len(rarity):
         nothing = np.zeros(len(candidates.seqs), np.float32)
         return Wording(share=nothing, coverage=nothing, held=nothing[:, np.newaxis][:, :0])
-    total, most = rarity.sum(), np.float32(bm25.K1 + 1.0)
+    total, most = rarity.sum(), np.float32(K1 + 1.0)
     counts = candidates.counts.astype(np.float32)
-    saturated = counts * most / (counts + bm25.damping(candidates.lengths)[:, np.newaxis])
+    saturated = counts * most / (counts + damping(candidates.lengths)[:, np.newaxis])
     return Wording(
         share=saturated @ rarity / (total * most), coverage=(counts > 0) @ rarity / total, held=saturated / most
     )

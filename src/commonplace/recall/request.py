@@ -10,8 +10,8 @@ from datetime import date, datetime
 from typing import Literal
 
 from commonplace.settings import Settings
-from commonplace.store import trace
-from commonplace.store.candidates import Part, Probe
+from commonplace.store.base import Part, Probe
+from commonplace.store.row import hash_name, hash_tag
 from commonplace.store.where import Selection, select
 from commonplace.text.dates import Dated, dates_in
 from commonplace.text.dates.spans import Span
@@ -287,7 +287,7 @@ def make_probe(request: RecallRequest, subject: str, vector: Floats, *, generati
         now=0 if past else request.now,
         superseded=past or selection.superseded,
         kinds=tuple(KINDS.index(kind) for kind in selection.kinds),
-        labels=tuple(trace.tag_hash(tag) for tag in selection.tags),
+        labels=tuple(hash_tag(tag) for tag in selection.tags),
         within=() if selection.within is None else _hash_parts(selection.within),
     )
 
@@ -299,6 +299,4 @@ def _hash_parts(within: Within) -> tuple[tuple[Part, tuple[int, ...]], ...]:
         ("session", within.sessions),
     )
     shared = (0,) if within.shared else ()
-    return tuple(
-        (part, (*shared, *(trace.name_hash(name) for name in names))) for part, names in parts if names is not None
-    )
+    return tuple((part, (*shared, *(hash_name(name) for name in names))) for part, names in parts if names is not None)

@@ -23,11 +23,9 @@ from commonplace.reconcile.neighbours import Known, Recent, stated
 from commonplace.reconcile.relate import NEAR, decides, relate, takes_back
 from commonplace.reconcile.statements import Link as Likeness
 from commonplace.reconcile.statements import Relation, Statement
-from commonplace.store import trace
-from commonplace.store.base import Choice, Tx, Where
-from commonplace.store.candidates import Candidates, Probe
-from commonplace.store.row import MemoryRow
-from commonplace.store.tables import links, memories
+from commonplace.store.base import Candidates, Choice, Probe, Tx, Where
+from commonplace.store.row import MemoryRow, pack_terms
+from commonplace.store.tables import links, memories, traces
 from commonplace.store.tables.memories import Record
 from commonplace.store.where import Selection, compile_where
 from commonplace.text import terms
@@ -83,7 +81,7 @@ class Plan:
 
 def plan(core: Core, space: int, arrivals: Sequence[Arrival]) -> Plan:
     """Search the likely rivals of each arrival."""
-    seen = core.store.read(lambda tx: memories.last_seq(tx, space), space)
+    seen = core.store.read(lambda tx: traces.last_seq(tx, space), space)
     where = _where(core, space, _COMPARED)
     rivals = [_rivals(core, space, each.record, where) for each in arrivals]
     for said in (stated(each.record) for each in arrivals):
@@ -116,7 +114,7 @@ def about(core: Core, space: int, subject: str) -> list[MemoryRow]:
 
 
 def _where(core: Core, space: int, kinds: tuple[Kind, ...]) -> Where:
-    return compile_where(core.store.dialect, space, Selection(kinds=kinds), now=times.now())
+    return compile_where(core.store.syntax, space, Selection(kinds=kinds), now=times.now())
 
 
 def _rivals(core: Core, space: int, record: Record, where: Where) -> list[str]:
@@ -131,7 +129,7 @@ def _meant(core: Core, space: int, arrival: Arrival) -> list[str] | None:
     if not may_reverse(record.text) or not takes_back(record.text, stated(record).owner or TEAM):
         return None
     scope = Within(users=_only(record.scope.user), agents=_only(record.scope.agent))
-    where = compile_where(core.store.dialect, space, Selection(kinds=("decision",), within=scope), now=times.now())
+    where = compile_where(core.store.syntax, space, Selection(kinds=("decision",), within=scope), now=times.now())
     rows = core.store.read(lambda tx: memories.page(tx, where, newest=True, limit=_LATELY, after=None), space)
     return [row.id for row in rows if _may_mean(record, row)]
 
@@ -196,9 +194,9 @@ class _Desk:
     def lay_out(self, planned: Plan) -> None:
         """Read the rivals as they stand now, and what came after them."""
         wanted = sorted({id for ids in (*planned.rivals, *planned.meant) for id in ids or ()})
-        late = memories.standing_since(self.tx, self.space, planned.seen, now=self.now)
-        rows = [*memories.standing(self.tx, self.space, wanted, now=self.now), *late]
-        vectors = memories.vectors(self.tx, self.space, [row.seq for row in rows])
+        late = memories.find_standing_since(self.tx, self.space, planned.seen, now=self.now)
+        rows = [*memories.find_standing(self.tx, self.space, wanted, now=self.now), *late]
+        vectors = traces.vectors(self.tx, self.space, [row.seq for row in rows])
         for row in rows:
             self._keep(row, vectors.get(row.seq))
         for row in late:
@@ -296,13 +294,13 @@ class _Desk:
             kept = memories.record_of(self.tx, self.space, row)
             reworded = replace(
                 kept, form=record.form, mime=record.mime, text=record.text, content=record.content,
-                vector=record.vector, terms=trace.terms(record.text, kept.tags, kept.source),
+                vector=record.vector, terms=pack_terms(record.text, kept.tags, kept.source),
                 reason="said again in more detail",
             )  # fmt: skip
             row = memories.revise(self.tx, self.space, row, reworded, action="revised", now=self.now)
             self._keep(row, reworded.vector)
         if trusted:
-            memories.feedback(self.tx, self.space, [known.id], "confirmed", now=self.now)
+            memories.count_feedback(self.tx, self.space, [known.id], "confirmed", now=self.now)
         source = arrival.links[0].other if arrival.links else new_id()
         again = replace(
             self._link(known.id, "repeats", same), other=source,
@@ -310,7 +308,7 @@ class _Desk:
         )  # fmt: skip
         made = [again]
         # What somebody stated outright hangs on no message: it would be forgotten with one that only repeats it.
-        if trusted and links.leading(self.tx, self.space, [known.id], "learned from"):
+        if trusted and links.find_from(self.tx, self.space, [known.id], "learned from"):
             made += [replace(link, id=known.id) for link in arrival.links]
         links.put(self.tx, self.space, made)
         return Settled(row=row, links=tuple(made))
@@ -325,7 +323,7 @@ class _Desk:
 
     def _last_said(self, known: Known) -> int:
         """When a memory was said last: what was repeated since is not outdated by what came in between."""
-        again = links.leading(self.tx, self.space, [known.id], "repeats")
+        again = links.find_from(self.tx, self.space, [known.id], "repeats")
         said = [link.detail.get("said_at") for link in again if not link.detail.get(HELD)]
         return max([known.row.said_at, *(moment for moment in said if isinstance(moment, int))])
 

@@ -11,8 +11,8 @@ from commonplace.errors import NotFound
 from commonplace.memories import quarantine
 from commonplace.memories.core import Core
 from commonplace.memories.write import add_vectors
-from commonplace.store import trace
 from commonplace.store.base import Tx
+from commonplace.store.row import pack_terms
 from commonplace.store.tables import links, memories
 from commonplace.store.tables.memories import Record
 from commonplace.values import TEXT, Link, Scope, times
@@ -44,7 +44,7 @@ def undo(core: Core, space: int, id: str, other: str) -> list[Link]:
                 quarantine.take_back(tx, space, link, reason=UNDONE)
         closed = [link.other for link in undone if link.relation in quarantine.CLOSING]
         # One in quarantine hides what it closed itself, for as long as something stands in its place.
-        hidden = quarantine.find_closed(tx, space, list(memories.quarantined(tx, space, closed)))
+        hidden = quarantine.find_closed(tx, space, list(memories.find_quarantined(tx, space, closed)))
         quarantine.resettle(tx, space, [*closed, *hidden], reason=UNDONE)
         return undone
 
@@ -63,7 +63,7 @@ def _nothing(tx: Tx, space: int, id: str, other: str) -> str:
 def _between(tx: Tx, space: int, id: str, other: str) -> list[Link]:
     return [
         link
-        for link in links.of(tx, space, id)
+        for link in links.find_all(tx, space, id)
         if {link.id, link.other} == {id, other} and link.relation in _RECONCILED
     ]
 
@@ -94,7 +94,7 @@ def _record(said: Mapping[str, Any], now: int) -> Record:
         created_at=now,
         expires_at=None,
         vector=None,
-        terms=trace.terms(said["text"], tags, said.get("source")),
+        terms=pack_terms(said["text"], tags, said.get("source")),
         reason=UNDONE,
     )
 

@@ -16,7 +16,7 @@ from commonplace.access.plans import UNLIMITED, Limits
 from commonplace.errors import Forbidden, InvalidInput, Unauthorized
 from commonplace.store.base import Store
 from commonplace.store.tables import spaces
-from commonplace.store.tables.meters import Spent
+from commonplace.store.tables.keys import Spent
 
 Operation = Literal["read", "recall", "write", "admin"]
 """The kind of a request, as limits count it."""

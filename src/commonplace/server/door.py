@@ -17,7 +17,7 @@ from commonplace.server import limits
 from commonplace.server.auth import Call, Caller, Gate, authorize
 from commonplace.server.idempotency import AlreadyAnswered, IdempotencyRecord, RequestStore
 from commonplace.server.limits import Charge
-from commonplace.store.tables import meters
+from commonplace.store.tables import keys as rows
 
 T = TypeVar("T")
 Verb = Callable[[Book], T]
@@ -117,14 +117,14 @@ class Door:
     def _ensure_charged(self, store: RequestStore, charge: Charge | None) -> None:
         """Charge a request that wrote nothing."""
         if charge is not None and charge.counts_requests and not store.recorded:
-            self._core.store.write(charge.take, meters.lane(charge.key))
+            self._core.store.write(charge.take, rows.lane(charge.key))
 
     def _charge_and_run(self, call: Call, caller: Caller, work: Callable[[], T]) -> T:
         """Charge for a request in a write of its own, and take the charge back if the work fails."""
         charge = limits.charge_of(call, caller) if caller.is_limited else None
         if charge is None or not charge.counts_requests:
             return work()
-        lane = meters.lane(charge.key)
+        lane = rows.lane(charge.key)
         charged = self._core.store.write(charge.take, lane)
         try:
             return work()

@@ -15,7 +15,7 @@ from commonplace.access.plans import Limits, Period
 from commonplace.errors import LimitReached, QuotaExceeded, RateLimited
 from commonplace.server.auth import Call, Caller
 from commonplace.store.base import Tx
-from commonplace.store.tables import meters
+from commonplace.store.tables import keys as rows
 from commonplace.values import times
 
 T = TypeVar("T")
@@ -52,9 +52,9 @@ class Charged:
     def take_back(self, tx: Tx) -> None:
         """Undo the charge."""
         if self.drawn:
-            meters.take_back(tx, self.key, meters.BUCKET, place=meters.EVERYWHERE, period=0, more=self.drawn)
+            rows.take_back(tx, self.key, rows.BUCKET, place=rows.EVERYWHERE, period=0, more=self.drawn)
         for count, period in self.counts:
-            meters.take_back(tx, self.key, count.name, place=count.place, period=period)
+            rows.take_back(tx, self.key, count.name, place=count.place, period=period)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,29 +94,29 @@ class Charge:
         if self.limits.rate is None:
             return 0
         each, burst = keys.full(self.limits)
-        if not meters.draw(tx, self.key, now=now, each=each, burst=burst):
-            drawn = meters.read(tx, self.key, meters.BUCKET)
+        if not rows.draw(tx, self.key, now=now, each=each, burst=burst):
+            drawn = rows.read_meter(tx, self.key, rows.BUCKET)
             raise _rate_limited(self.limits, drawn.used if drawn else now, now)
         return each
 
     def _add(self, tx: Tx, count: Count, now: int) -> int:
         period = plans.began(count.period, now)
-        spent = meters.add(tx, self.key, count.name, place=count.place, period=period, most=count.most)
+        spent = rows.add(tx, self.key, count.name, place=count.place, period=period, most=count.most)
         if spent is None:
             raise _used_up(count, now)
         if spent.used == 1 and count.place:
             # The first write of a day to a namespace drops old counts, but not yesterday's: clocks may differ.
-            meters.sweep(tx, self.key, count.name, before=period - _DAY)
+            rows.sweep(tx, self.key, count.name, before=period - _DAY)
         return spent.period
 
     def _run_within_memories(self, tx: Tx, space: int, work: Callable[[Tx], T]) -> T:
         most = self.limits.memories or 0
-        before = meters.memories(tx, space, now=times.now(), most=most + 1)
+        before = rows.count_memories(tx, space, now=times.now(), most=most + 1)
         if before > most:
-            before = meters.memories(tx, space, now=times.now())
+            before = rows.count_memories(tx, space, now=times.now())
         done = work(tx)
         allowed = max(before, most)
-        if meters.memories(tx, space, now=times.now(), most=allowed + 1) > allowed:
+        if rows.count_memories(tx, space, now=times.now(), most=allowed + 1) > allowed:
             raise QuotaExceeded(
                 f"the space may hold {most:,} memories and would hold more: forget some, or ask for another plan",
                 retry_after=_LATER,
@@ -125,9 +125,9 @@ class Charge:
 
     def _run_within_bytes(self, tx: Tx, space: int, namespace: str, work: Callable[[Tx], T]) -> T:
         most = self.limits.namespace_bytes or 0
-        before = meters.namespace_bytes(tx, space, namespace, now=times.now())
+        before = rows.count_bytes(tx, space, namespace, now=times.now())
         done = work(tx)
-        after = meters.namespace_bytes(tx, space, namespace, now=times.now())
+        after = rows.count_bytes(tx, space, namespace, now=times.now())
         if after > max(before, most):
             raise QuotaExceeded(
                 f"a namespace may hold {most:,} bytes, and this one would hold {after:,}: delete some,"
@@ -161,8 +161,8 @@ def charge_of(call: Call, caller: Caller) -> Charge | None:
 
 def _counts(limits: Limits, call: Call, space: str) -> Iterator[Count]:
     places = {
-        "operations_month": meters.EVERYWHERE,
-        "recalls_month": meters.EVERYWHERE if call.operation == "recall" else None,
+        "operations_month": rows.EVERYWHERE,
+        "recalls_month": rows.EVERYWHERE if call.operation == "recall" else None,
         "namespace_writes_day": (
             keys.place(space, call.namespace) if call.operation == "write" and call.namespace is not None else None
         ),
@@ -174,10 +174,10 @@ def _counts(limits: Limits, call: Call, space: str) -> Iterator[Count]:
 
 def _ensure_left(charge: Charge, caller: Caller, now: int) -> None:
     found = {each.name: each for each in caller.spent}
-    if charge.limits.rate is not None and meters.BUCKET in found:
+    if charge.limits.rate is not None and rows.BUCKET in found:
         each, burst = keys.full(charge.limits)
-        if max(found[meters.BUCKET].used, now) + each > now + burst * each:
-            raise _rate_limited(charge.limits, found[meters.BUCKET].used, now)
+        if max(found[rows.BUCKET].used, now) + each > now + burst * each:
+            raise _rate_limited(charge.limits, found[rows.BUCKET].used, now)
     for count in charge.counts:
         known = None if count.place else found.get(count.name)
         used = known.used if known and known.period >= plans.began(count.period, now) else 0

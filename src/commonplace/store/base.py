@@ -1,4 +1,4 @@
-"""The seam: what a storage engine must offer. Everything else is plain SQL, written once."""
+"""The contract of a storage engine, and the values that a search takes and returns."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeV
 import numpy as np
 import numpy.typing as npt
 
-from commonplace.errors import EmbedderMismatch
 from commonplace.filters import Scalar
-from commonplace.store.candidates import Candidates, Probe
 from commonplace.store.row import FeedbackRow, MemoryRow
 from commonplace.values import Check
 from commonplace.values.arrays import Floats, Ints
@@ -21,92 +19,105 @@ T = TypeVar("T")
 J = TypeVar("J")
 Value = str | int | float | bytes | None
 Row: TypeAlias = tuple[Any, ...]
-"""A row as the engine gives it; the schema says what each column holds, and `decode` gives it a type."""
+"""A row as the engine returns it; no code outside the store sees one."""
 Params = Mapping[str, Value]
-Listed: TypeAlias = Literal["text", "number", "integer"]
-"""What a JSON list in a parameter holds."""
+ListKind: TypeAlias = Literal["text", "number", "integer"]
+"""Type of the elements of a JSON list in a parameter."""
 Bind: TypeAlias = Callable[[Scalar], str]
+Part = Literal["user", "agent", "session"]
+
+REACH = 2
+"""Memories before and after a candidate, in the same session, that become candidates too."""
 
 
-class Dialect(Protocol):
-    """The few spots where the engines' SQL differs; everything else is written once.
+class Syntax(Protocol):
+    """The few places where the engines' SQL differs.
 
-    `bind` gives a value a parameter and returns its name in SQL: values are never spliced in.
+    `bind` stores a value as a parameter and returns the parameter's name: values never become part of the SQL text.
     """
 
     @property
     def by_key(self) -> str:
-        """Suffix of a table whose rows are wanted by the sequence numbers that are listed, not by the space."""
+        """Table suffix for reading rows by a list of sequence numbers instead of by space."""
 
     @property
     def new_space(self) -> str:
-        """A number that no space has."""
+        """Expression for an unused space number."""
 
-    def among(self, column: str, param: str, kind: Listed) -> str:
-        """Whether a column's value is in the JSON list that a parameter holds."""
+    def among(self, column: str, param: str, kind: ListKind) -> str:
+        """Return a test whether the JSON list in a parameter holds the column's value."""
 
     def inside(self, column: str, param: str) -> str:
-        """Whether a column's text holds the parameter's."""
+        """Return a test whether a text column contains the parameter."""
 
     def place(self, bind: Bind, path: tuple[str, ...]) -> str:
-        """Where in a memory's metadata a path leads; the other methods take what this returns."""
+        """Return the expression for a path in a memory's metadata; the methods below take it."""
 
     def present(self, place: str) -> str:
-        """Whether anything stands at a place, a JSON null too."""
+        """Return a test whether a value is there, including JSON null."""
 
-    def compared(self, bind: Bind, place: str, sign: str, value: Scalar) -> str:
-        """Whether a value of the same JSON type stands at a place and compares so. Never NULL."""
+    def compare(self, bind: Bind, place: str, sign: str, value: Scalar) -> str:
+        """Return a test whether a value of the same JSON type compares so. Never NULL."""
 
-    def listed(self, bind: Bind, place: str, values: tuple[Scalar, ...]) -> str:
-        """Whether one of the values stands at a place. Never NULL."""
+    def equals_any(self, bind: Bind, place: str, values: tuple[Scalar, ...]) -> str:
+        """Return a test whether one of the values is there. Never NULL."""
 
     def contains(self, bind: Bind, place: str, value: Scalar) -> str:
-        """Whether a list stands at a place and holds the value. Never NULL."""
+        """Return a test whether a list is there that holds the value. Never NULL."""
 
 
 class Indexed(NamedTuple):
-    """What the search index takes of one version of a memory."""
+    """A new version of a memory for the search index."""
 
     seq: int
     head: bytes
     closed: bool
-    """Whether a newer memory has replaced it from the start."""
+    """Whether a newer memory has already replaced it."""
     vector: bytes | None
     """Unit vector as little-endian float16."""
     terms: bytes
-    """Hashed words and tags with their counts (see trace)."""
+    """Hashed words and tags with their counts (see `row.pack_terms`)."""
+
+
+class Reembedded(NamedTuple):
+    """The new vector and words of a version."""
+
+    seq: int
+    space: int
+    vector: bytes | None
+    terms: bytes
 
 
 class Index(Protocol):
-    """What search keeps beside the rows; written in the transaction that writes the rows."""
+    """The search index beside the rows, written in the same transaction."""
 
     def add(self, space: int, added: Sequence[Indexed]) -> None:
-        """Take in new versions."""
+        """Add new versions."""
 
     def end(self, space: int, was: int, *, by: int) -> None:
-        """Version `was` is current no longer: version `by` follows it."""
+        """Record that version `by` has replaced version `was`."""
 
     def read(self, space: int, seq: int) -> tuple[bytes | None, bytes]:
-        """The vector and the words of a version."""
+        """Return the vector and the words of a version."""
 
     def remove(self, space: int, versions: Sequence[tuple[int, bool]]) -> None:
-        """Drop versions, each with whether it was current."""
+        """Remove versions, each with whether it was current."""
 
     def clear(self, space: int) -> None:
-        """Drop everything of a space."""
+        """Remove everything of a space."""
 
-    def keep_reembedded(self, rows: Sequence[tuple[int, int, bytes | None, bytes]]) -> None:
-        """Keep new vectors and words beside the old ones: sequence number, space, vector, terms."""
+    def keep_reembedded(self, rows: Sequence[Reembedded]) -> None:
+        """Store new vectors and words beside the old ones."""
 
     def put_reembedded(self) -> None:
-        """Put what was kept in the place of the old."""
+        """Replace the old vectors and words by the new ones."""
 
 
 class Tx(Protocol):
-    """One open transaction: statements see each other's effects and one snapshot."""
+    """An open transaction: statements see each other's effects and one snapshot."""
 
     @property
-    def dialect(self) -> Dialect: ...
+    def syntax(self) -> Syntax: ...
 
     @property
     def index(self) -> Index: ...
@@ -119,20 +130,66 @@ class Tx(Protocol):
         """Run one statement for each set of parameters."""
 
     def take(self, space: int, count: int) -> int:
-        """Reserve `count` sequence numbers for a space and return the first; in a space, order follows commits."""
+        """Reserve `count` sequence numbers and return the first; within a space they follow the order of commits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Where:
-    """A condition on `memory` as SQL text with its parameters; never without the space."""
+    """A condition on `memory` as SQL with its parameters; it always includes the space."""
 
     sql: str
     params: Params
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """One query to both indexes of a space."""
+
+    vector: Floats | None
+    """Unit query vector; None searches by words alone."""
+    terms: tuple[int, ...]
+    """Hashes of the query's distinct informative words."""
+    depth: int
+    """Number of candidates to take from each index."""
+    now: int
+    """Memories that expired before this moment (microseconds) are not candidates."""
+    kinds: tuple[int, ...] = ()
+    """Numbers of the kinds to search; empty searches all."""
+    within: tuple[tuple[Part, tuple[int, ...]], ...] = ()
+    """Parts of the scope, each with the hashes of the names to search."""
+    labels: tuple[int, ...] = ()
+    """Hashes of tags, all of which a memory must have."""
+    generation: int = 0
+    """The re-embedding that the vector belongs to."""
+    superseded: bool = False
+    """Whether superseded memories are candidates too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidates:
+    """The best by vector and the best by words, with the evidence for each."""
+
+    seqs: Ints
+    cosines: Floats
+    """Exact cosine of each candidate and the query; zeros without a query vector."""
+    counts: npt.NDArray[np.uint8]
+    """How often candidate i holds query term j (at most 255): shape (n, terms)."""
+    lengths: Floats
+    """Number of informative words in each candidate."""
+    frequencies: Ints
+    """Number of memories in the space that hold each query term."""
+    population: int
+    """Number of memories in the space."""
+    searched: int
+    """Number of memories left after all conditions."""
+    sessions: Ints | None = None
+    """Hash of each candidate's session, 0 for none. The candidates' neighbours in their sessions (see REACH) are
+    candidates too. None when the engine does not know."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Choice(Generic[J]):
-    """The candidates worth fetching, and the judgement that they were picked by."""
+    """The candidates worth fetching, and the judgement by which they were picked."""
 
     positions: npt.NDArray[np.intp]
     """Index into the candidates of each pick, the best first."""
@@ -141,7 +198,7 @@ class Choice(Generic[J]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found(Generic[J]):
-    """The rows of a search that `choose` picked, with their vectors, in the order of their candidates."""
+    """The rows that `choose` picked, with their vectors, in the order of their candidates."""
 
     candidates: Candidates
     judgement: J
@@ -153,58 +210,62 @@ class Found(Generic[J]):
     vectors: Floats
 
 
-def ensure_generation(found: int, expected: int) -> None:
-    """Refuse to mix vectors: another process may have re-embedded the book since it was opened."""
-    if found != expected:
-        raise EmbedderMismatch("the book was re-embedded meanwhile: close it and open it again")
-
-
 Choose: TypeAlias = Callable[[Candidates], Choice[J]]
 
 
 class Store(Protocol):
-    """A durable home for many spaces. Safe to share between threads."""
+    """Durable storage for many spaces. Safe to share between threads."""
 
     @property
     def engine(self) -> str:
-        """The engine and its version, for people."""
+        """The engine's name and version."""
 
     @property
-    def dialect(self) -> Dialect:
-        """How the engine spells what differs."""
+    def syntax(self) -> Syntax:
+        """The engine's SQL syntax."""
 
     def write(self, work: Callable[[Tx], T], space: int | None) -> T:
-        """Run `work` in one transaction; when this returns, its effects are on disk, or none of them are.
+        """Run `work` in one transaction; on return, all of its effects are on disk, or none.
 
-        `space` is the one that it touches: writers of one space take turns, writers of others need not wait for
-        them. None is for work on the book as a whole, which no other writer may disturb.
+        Writers of the same space take turns; writers of other spaces need not wait. None locks the whole book.
         """
 
     def read(self, work: Callable[[Tx], T], space: int | None) -> T:
-        """Run `work` on one consistent snapshot of a space, or of the whole book, with every acknowledged write."""
+        """Run `work` on a consistent snapshot of a space, or of the whole book, with every acknowledged write."""
 
     def search(
         self, space: int, probe: Probe, where: Where, choose: Choose[J], *, narrow: bool, as_of: int | None
     ) -> Found[J]:
-        """Ask both indexes of a space, let `choose` pick, and fetch the picked rows from the same snapshot.
+        """Query both indexes of a space, let `choose` pick, and fetch the picked rows from the same snapshot.
 
-        `where` is checked exactly on each row; `narrow` says that it is worth searching only its rows.
+        `where` is checked exactly on each row; `narrow` restricts the search itself to its rows.
         """
 
     def frequencies(self, space: int, terms: Sequence[int], generation: int) -> Ints:
-        """In how many of the memories that recall sees each of these terms stands."""
+        """Return the number of memories visible to recall that hold each term."""
 
     def scrub(self, space: int) -> None:
-        """Remove what is kept beside the rows of memories that were just forgotten: logs, derived files."""
+        """Remove traces of just forgotten memories from logs and derived files."""
 
     def size(self) -> int:
-        """Bytes on disk."""
+        """Return the bytes on disk."""
 
-    def backup(self, path: Path) -> None:
-        """Copy the whole store to a new file while it is in use."""
+    def backup(self, path: Path) -> bool:
+        """Copy the store's file to a new one while it is in use; False if the engine has no file."""
 
     def check(self, *, deep: bool) -> Check:
-        """Verify the store's own structures; `deep` also compares every index with the rows."""
+        """Verify the store's structures; `deep` also compares every index with the rows."""
 
     def close(self) -> None:
         """Release everything; closing twice is harmless."""
+
+
+@dataclass(slots=True, eq=False)
+class Task:
+    """One caller's work, queued for whoever commits next."""
+
+    work: Callable[[Tx], Any]
+    done: bool = False
+    abandoned: bool = False
+    error: BaseException | None = None
+    result: Any = None

@@ -1,12 +1,19 @@
-"""Rows of the memory tables as typed values: how they leave the store."""
+"""Rows of the memory tables as typed values, and the packed form in which search keeps each memory."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import struct
+import zlib
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from commonplace.values import NOBODY, Action, Json, Kind, Origin, Scope
+import numpy as np
+import numpy.typing as npt
+
+from commonplace.text.speakers import speaker
+from commonplace.text.terms import encode
+from commonplace.values import KINDS, NOBODY, Action, Json, Kind, Origin, Scope
 
 
 class MemoryRow(NamedTuple):
@@ -40,9 +47,14 @@ class MemoryRow(NamedTuple):
 
     @property
     def scope(self) -> Scope:
-        """The scope; most memories are everybody's, and one value serves them all."""
+        """The scope; memories without one share one value."""
         user, agent, session = self.scope_user, self.scope_agent, self.scope_session
         return Scope(user=user, agent=agent, session=session) if user or agent or session else NOBODY
+
+    @property
+    def tag_names(self) -> tuple[str, ...]:
+        """The tags as a tuple."""
+        return tuple(json.loads(self.tags)) if self.tags != "[]" else ()
 
     @property
     def metadata_value(self) -> Mapping[str, Json]:
@@ -67,7 +79,7 @@ class FeedbackRow(NamedTuple):
 
 
 class LifeRow(NamedTuple):
-    """What pruning weighs of a memory."""
+    """The facts by which pruning judges a memory."""
 
     id: str
     kind: Kind
@@ -79,3 +91,63 @@ class LifeRow(NamedTuple):
     confirmed: int
     last_use: int
     stands: bool
+
+
+FOREVER = np.iinfo(np.int64).max
+_HEAD = struct.Struct("<BBxxIIIq")
+HEAD = np.dtype(
+    {
+        "names": ["kind", "closed", "user", "agent", "session", "expires"],
+        "formats": ["u1", "u1", "<u4", "<u4", "<u4", "<i8"],
+        "offsets": [0, 1, 4, 8, 12, 16],
+        "itemsize": _HEAD.size,
+    }
+)
+
+
+def pack_head(*, kind: Kind, scope: Scope, expires_at: int | None, closed: bool) -> bytes:
+    """Pack the fields by which a search filters without SQL."""
+    return _HEAD.pack(
+        KINDS.index(kind),
+        closed,
+        hash_name(scope.user),
+        hash_name(scope.agent),
+        hash_name(scope.session),
+        FOREVER if expires_at is None else expires_at,
+    )
+
+
+def session_of(head: bytes) -> int:
+    """Return the session's hash from a packed head."""
+    session: int = _HEAD.unpack(head)[4]
+    return session
+
+
+def hash_name(name: str | None) -> int:
+    """Return a number for a user, agent or session; 0 for none. After a collision, SQL rejects the row."""
+    return 0 if name is None else zlib.crc32(name.encode()) or 1
+
+
+def hash_tag(tag: str) -> int:
+    """Return a number for a tag. The prefix keeps it apart from words."""
+    return zlib.crc32(b"\0tag\0" + tag.encode())
+
+
+def hash_speaker(word: str) -> int:
+    """Return a number for a word of a speaker's name, stored like a tag."""
+    return zlib.crc32(b"\0by\0" + word.encode())
+
+
+def pack_terms(text: str, tags: Sequence[str], source: str | None = None) -> bytes:
+    """Pack the words with their counts; tags and speakers get a count of zero, so they filter but never score."""
+    words = encode(text)
+    n = len(words) // 5
+    labels = [*map(hash_tag, tags), *map(hash_speaker, sorted(speaker(source, text)))]
+    return words[: 4 * n] + struct.pack(f"<{len(labels)}I", *labels) + words[4 * n :] + bytes(len(labels))
+
+
+def pack_vectors(vectors: npt.NDArray[np.float32]) -> list[bytes]:
+    """Return unit vectors as they are stored: little-endian float16."""
+    size = 2 * vectors.shape[1]
+    flat = vectors.astype("<f2").tobytes()
+    return [flat[start : start + size] for start in range(0, len(flat), size)]

@@ -1,70 +1,56 @@
-"""The tables, once for both engines, and how an older book becomes a current one.
+"""The tables of a book for both engines, their migrations, and the check of their consistency.
 
-SQLite wants a short integer key for the rows that it visits most; PostgreSQL wants the space first in every
-primary key, so that tables can be partitioned or distributed by it, and an order of texts that no locale
-changes. What search keeps is each engine's own.
+SQLite has a short integer key on the largest tables; PostgreSQL has the space first in every primary key, so that
+tables can be partitioned by it, and a text order that no locale changes. The tables of the search index are each
+engine's own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 
 from commonplace.errors import BookTooNew
 from commonplace.store.base import Tx
+from commonplace.store.row import pack_terms
+from commonplace.store.tables import spaces
+from commonplace.values import Check
 
 VERSION = 1
 OLDEST = 1
-"""The oldest version whose programs can go on with a book of this one: those that an upgrade finds running. It rises
-only with a change that they could not live with; a new table or column is none."""
+"""The oldest version whose programs can still use a book of this version. It rises only with an incompatible change; a
+new table or column is compatible."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Types:
-    """The spots where the engines' DDL differs."""
+    """The places where the engines' DDL differs."""
 
     blob: str
     integer: str
     real: str
     text: str
     space: str
-    """Type of a space's number."""
+    """Type of a space number."""
     sequence: str
     """Column definition of `seq`."""
     sequence_key: str
-    """Table constraint that makes (space, seq) the key, where `sequence` does not."""
+    """Table constraint that makes (space, seq) the key, unless `sequence` is the key."""
     clustered: str
-    """Suffix of small tables that live in their primary key."""
+    """Suffix of small tables that are stored in their primary key."""
     divided: str
     """Suffix of tables that hold the data of spaces."""
-    own: Callable[[Tx], None]
-    """Makes what only this engine has."""
+    create_own: Callable[[Tx], None]
+    """Creates the tables that only this engine has."""
 
-
-def _sqlite_own(tx: Tx) -> None:
-    for statement in _SQLITE_TABLES:
-        tx.run(statement)
-
-
-SQLITE = Types(
-    blob="BLOB",
-    integer="INTEGER",
-    real="REAL",
-    text="TEXT",
-    space="INTEGER",
-    sequence="seq INTEGER PRIMARY KEY",
-    sequence_key="",
-    clustered=" WITHOUT ROWID",
-    divided="",
-    own=_sqlite_own,
-)
 
 _TABLES = (
     "CREATE TABLE book (name {text} PRIMARY KEY, value {text} NOT NULL){clustered}",
-    # `epoch` rises when everything known of a space's index is void: forget everything, reindex.
+    # `epoch` rises when all cached indexes of a space become invalid: forget everything, reindex.
     "CREATE TABLE space (number {space} PRIMARY KEY, name {text} NOT NULL UNIQUE, epoch {integer} NOT NULL)",
-    # One row for each version; the current one has ended_at NULL. `content` is NULL when it equals `text`,
-    # and comes last, so that scans do not read the overflow pages of large contents.
+    # One row for each version; the current one has ended_at NULL. `content` is NULL when it equals `text`.
+    # It is last, so that scans do not read the overflow pages of large contents.
     """CREATE TABLE memory (
         {sequence}, space {space} NOT NULL, id {text} NOT NULL, version {integer} NOT NULL,
         action {text} NOT NULL, reason {text}, kind {text} NOT NULL, form {text} NOT NULL, mime {text} NOT NULL,
@@ -80,7 +66,7 @@ _TABLES = (
     """CREATE TABLE feedback (space {space} NOT NULL, id {text} NOT NULL, used {integer} NOT NULL,
         ignored {integer} NOT NULL, wrong {integer} NOT NULL, confirmed {integer} NOT NULL, last_at {integer} NOT NULL,
         PRIMARY KEY (space, id)){clustered}{divided}""",
-    # A deleted entry stays as a tombstone (value NULL): versions never start again, so no stale
+    # A deleted entry stays as a tombstone (value NULL): versions never restart, so no stale
     # compare-and-set can succeed after a delete.
     """CREATE TABLE entry (space {space} NOT NULL, namespace {text} NOT NULL, key {text} NOT NULL,
         version {integer} NOT NULL, value {text}, updated_at {integer} NOT NULL, expires_at {integer},
@@ -92,43 +78,28 @@ _TABLES = (
     """CREATE TABLE message (space {space} NOT NULL, session {text} NOT NULL, number {integer} NOT NULL,
         role {text} NOT NULL, name {text}, said_at {integer} NOT NULL, created_at {integer} NOT NULL,
         metadata {text} NOT NULL, content {text} NOT NULL, PRIMARY KEY (space, session, number)){divided}""",
-    # What a memory has to do with another, or with the message that it was learned from.
+    # Relations of a memory to other memories and to the messages that it was learned from.
     """CREATE TABLE link (space {space} NOT NULL, id {text} NOT NULL, relation {text} NOT NULL, other {text} NOT NULL,
         at {integer} NOT NULL, reason {text}, detail {text} NOT NULL,
         PRIMARY KEY (space, id, relation, other)){clustered}{divided}""",
     "CREATE INDEX link_other ON link (space, other, relation)",
-    # Work that waits, or that failed for good; what is done is gone.
+    # Jobs that wait or have failed for good; finished jobs are deleted.
     """CREATE TABLE job (space {space} NOT NULL, number {integer} NOT NULL, kind {text} NOT NULL, state {text} NOT NULL,
         attempts {integer} NOT NULL, due_at {integer} NOT NULL, created_at {integer} NOT NULL, claim {text},
         error {text}, payload {text} NOT NULL, PRIMARY KEY (space, number)){divided}""",
     "CREATE INDEX job_due ON job (state, due_at)",
-    # What was done under a request's own name; `result` is NULL where it is not kept.
+    # Requests by idempotency key; `result` is NULL if it is not kept.
     """CREATE TABLE request (space {space} NOT NULL, name {text} NOT NULL, digest {text} NOT NULL,
         at {integer} NOT NULL, result {text}, PRIMARY KEY (space, name)){divided}""",
     "CREATE INDEX request_time ON request (space, at)",
-    # Who may do what. Keys belong to the book, not to a space: one may open several. Of a secret, its digest.
+    # API keys belong to the book: one may open several spaces. Secrets are stored as digests.
     """CREATE TABLE api_key (id {text} PRIMARY KEY, secret {text} NOT NULL, old_secret {text}, old_until {integer},
         role {text} NOT NULL, spaces {text} NOT NULL, home {text} NOT NULL, label {text} NOT NULL, plan {text} NOT NULL,
         limits {text} NOT NULL, created_at {integer} NOT NULL, expires_at {integer}, used_at {integer},
         revoked_at {integer}){clustered}""",
-    # What each key has used of each limit; `place` is the digest of a namespace's name, or nothing.
+    # Use of each key's limits; `place` is the digest of a namespace's name, or empty.
     """CREATE TABLE meter (key {text} NOT NULL, name {text} NOT NULL, place {text} NOT NULL, period {integer} NOT NULL,
         used {integer} NOT NULL, PRIMARY KEY (key, name, place)){clustered}""",
-)
-
-_SQLITE_TABLES = (
-    "CREATE TABLE counter (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID",
-    "INSERT INTO counter (name, value) VALUES ('seq', 0)",
-    # What search needs of each version: fixed-size head, unit vector as float16, hashed words.
-    """CREATE TABLE trace (seq INTEGER PRIMARY KEY, space INTEGER NOT NULL, head BLOB NOT NULL, vector BLOB,
-        terms BLOB NOT NULL)""",
-    "CREATE INDEX trace_space ON trace (space, seq)",
-    # Which versions stopped being current, so that mirrors can catch up by sequence number.
-    """CREATE TABLE ended (space INTEGER NOT NULL, seq INTEGER NOT NULL, was INTEGER NOT NULL,
-        PRIMARY KEY (space, seq, was)) WITHOUT ROWID""",
-    # Vectors of a new embedder, gathered while the book goes on with the old one (see reindex).
-    """CREATE TABLE reembedded (seq INTEGER PRIMARY KEY, space INTEGER NOT NULL, vector BLOB,
-        terms BLOB NOT NULL)""",
 )
 
 
@@ -136,26 +107,65 @@ def _create(tx: Tx, types: Types) -> None:
     names = {field.name: getattr(types, field.name) for field in fields(types)}
     for statement in _TABLES:
         tx.run(statement.format_map(names))
-    types.own(tx)
+    types.create_own(tx)
 
 
 MIGRATIONS: dict[int, Callable[[Tx, Types], None]] = {1: _create}
-"""What turns a book of version n - 1 into one of version n; 0 is an empty store."""
+"""Migrations from version n - 1 to version n; 0 is an empty store."""
 
 
-def migrate(tx: Tx, types: Types, *, current: int) -> int:
+def migrate(tx: Tx, types: Types, *, current: int) -> None:
     """Bring a store from version `current` to VERSION inside the caller's transaction."""
     for version in range(current + 1, VERSION + 1):
         MIGRATIONS[version](tx, types)
-    tx.run(
-        "INSERT INTO book (name, value) VALUES ('oldest', :oldest)"
-        " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-        {"oldest": str(OLDEST)},
-    )
-    return VERSION
+    spaces.write_value(tx, "oldest", str(OLDEST))
 
 
 def ensure_known(version: int, oldest: int | None, where: str) -> None:
-    """Refuse a book that a newer commonplace wrote, unless it says that this one can go on with it."""
+    """Raise BookTooNew for a newer book, unless it declares this version compatible."""
     if version > VERSION and (oldest is None or oldest > VERSION):
         raise BookTooNew(f"{where} has schema {version}, this commonplace knows up to {VERSION}: upgrade it")
+
+
+# -- consistency ---------------------------------------------------------------------------------------
+
+_COUNTED = ("memory", "trace", "tag", "entry", "file", "message")
+# Each counts rows that must not exist; the key describes them.
+_RULES = {
+    "memories without a trace: recall cannot find them": """SELECT count(*) FROM memory m
+        WHERE NOT EXISTS (SELECT 1 FROM trace t WHERE t.seq = m.seq AND t.space = m.space)""",
+    "traces without a memory: something forgotten was left behind": """SELECT count(*) FROM trace t
+        WHERE NOT EXISTS (SELECT 1 FROM memory m WHERE m.seq = t.seq AND m.space = t.space)""",
+    "tags without a memory": """SELECT count(*) FROM tag t
+        WHERE NOT EXISTS (SELECT 1 FROM memory m WHERE m.seq = t.seq AND m.space = t.space)""",
+    "memories of spaces that are not there": """SELECT count(*) FROM memory m
+        WHERE NOT EXISTS (SELECT 1 FROM space s WHERE s.number = m.space)""",
+    "memories with more than one current version": """SELECT count(*) FROM (SELECT 1 FROM memory
+        WHERE ended_at IS NULL GROUP BY space, id HAVING count(*) > 1) found""",
+    "memories without a current version": """SELECT count(*) FROM (SELECT 1 FROM memory
+        GROUP BY space, id HAVING count(CASE WHEN ended_at IS NULL THEN 1 END) = 0) found""",
+}
+_WORDS = """SELECT m.seq, m.text, m.tags, m.source, t.terms FROM memory m
+    JOIN trace t ON t.seq = m.seq AND t.space = m.space
+    WHERE m.seq > :seq AND m.ended_at IS NULL ORDER BY m.seq LIMIT 1000"""
+
+
+def check(tx: Tx, rules: Mapping[str, str], found: Iterable[str], *, deep: bool) -> Check:
+    """Check the common rules and the engine's own; `deep` also analyses each text again.
+
+    `found` are problems that the engine has already found.
+    """
+    broken = {text: int(tx.run(sql)[0][0]) for text, sql in {**_RULES, **rules}.items()}
+    problems = [*found, *(f"{count:,} {text}" for text, count in broken.items() if count)]
+    if deep and (wrong := _count_wrong_words(tx)):
+        problems.append(f"{wrong:,} memories whose stored words differ from their text: run `commonplace reindex`")
+    checked = {table: int(tx.run(f"SELECT count(*) FROM {table}")[0][0]) for table in _COUNTED}
+    return Check(problems=tuple(problems), checked=checked)
+
+
+def _count_wrong_words(tx: Tx) -> int:
+    wrong, seq = 0, 0
+    while rows := tx.run(_WORDS, {"seq": seq}):
+        wrong += sum(pack_terms(text, json.loads(tags), source) != stored for _, text, tags, source, stored in rows)
+        seq = rows[-1][0]
+    return wrong

@@ -16,7 +16,7 @@ Payload = dict[str, Json]
 
 def waiting(tx: Tx, space: int) -> list[Job]:
     """The jobs of a space that have messages to learn from, those that failed for good too."""
-    return [job for job in jobs.everything(tx, space) if job.kind == KIND]
+    return [job for job in jobs.read_all(tx, space) if job.kind == KIND]
 
 
 def ids_of(payload: Any) -> list[str]:
@@ -34,7 +34,7 @@ def adopt(tx: Tx, space: int, wanted: Sequence[Payload]) -> int:
     for payload in wanted:
         here = set(memories.known_ids(tx, space, ids_of(payload)))
         ids = [id for id in ids_of(payload) if id in here and id not in queued]
-        if ids and not links.to(tx, space, ids, "learned from"):
+        if ids and not links.find_to(tx, space, ids, "learned from"):
             jobs.add(tx, space, KIND, {**payload, "ids": list[Json](ids)}, most=_NO_LIMIT)
             queued |= set(ids)
             made += 1
@@ -46,7 +46,7 @@ def settle(tx: Tx, space: int, theirs: Sequence[Payload], *, mirror: bool) -> No
     still = {id for payload in theirs for id in ids_of(payload)}
     for job in waiting(tx, space):
         ids = ids_of(job.payload)
-        learned = bool(links.to(tx, space, ids, "learned from"))
+        learned = bool(links.find_to(tx, space, ids, "learned from"))
         if not still & set(ids) and (learned or mirror):
             jobs.finish(tx, space, job.number)
     adopt(tx, space, theirs)

@@ -18,13 +18,19 @@ from commonplace.errors import Conflict, EmbedderMismatch, InvalidInput, NotFoun
 from commonplace.memories.core import Identity, read_identity, write_identity
 from commonplace.settings import Settings
 from commonplace.store.base import Row, Store, Tx
-from commonplace.store.tables import memories, spaces, whole
-from commonplace.store.tables.whole import FEEDBACK, MEMORIES, Record, Shelf
+from commonplace.store.sqlite.store import SqliteStore
+from commonplace.store.tables import memories, spaces
+from commonplace.store.tables.entries import ENTRIES
+from commonplace.store.tables.files import FILES
+from commonplace.store.tables.links import LINKS
+from commonplace.store.tables.messages import MESSAGES
+from commonplace.store.tables.table import CopyUnit, Shelf
+from commonplace.store.tables.versions import FEEDBACK, MEMORIES
 from commonplace.transfer import adoption
 
 Progress = Callable[[int, int], None]
 
-_SHELVES: tuple[Shelf, ...] = (MEMORIES, FEEDBACK, whole.LINKS, whole.ENTRIES, whole.FILES, whole.MESSAGES)
+_SHELVES: tuple[Shelf, ...] = (MEMORIES, FEEDBACK, LINKS, ENTRIES, FILES, MESSAGES)
 _SHOWN = 5
 _LOW = 2**64 - 1
 _ANY = 0
@@ -121,10 +127,10 @@ def compare(
 
 def back_up(source: End, path: Path, settings: Settings) -> None:
     """Copy the whole book into a new SQLite file, which opens as a book of its own."""
-    from commonplace.store.sqlite.store import SqliteStore  # few programs back up from another engine
-
     if path.exists():
         raise InvalidInput(f"{path} exists already; a backup never overwrites a file: choose another name")
+    if source.store.backup(path):
+        return
     target = SqliteStore(path, settings)
     try:
         copied = copy(source, End(target, "the target"))
@@ -150,7 +156,7 @@ class _Ledger:
         self._prints.append(fingerprint & _LOW)
         self._sorted = None
 
-    def find(self, records: Sequence[Record]) -> list[int | None]:
+    def find(self, records: Sequence[CopyUnit]) -> list[int | None]:
         """The low half of each record's fingerprint as it was added; None for one that was not."""
         if self._sorted is None:
             keys = np.array(self._keys, np.uint64)
@@ -182,7 +188,7 @@ class _Tally:
     differing: int = 0
     examples: list[str] = field(default_factory=list)
 
-    def sort(self, records: Sequence[Record]) -> tuple[list[Record], list[Record]]:
+    def sort(self, records: Sequence[CopyUnit]) -> tuple[list[CopyUnit], list[CopyUnit]]:
         """Those that the target had not, and those that it had otherwise."""
         known = self.before.find(records)
         new = [record for record, was in zip(records, known, strict=True) if was is None]
@@ -193,7 +199,7 @@ class _Tally:
         ]
         return new, changed
 
-    def expect(self, records: Sequence[Record], kept: Iterable[Record]) -> None:
+    def expect(self, records: Sequence[CopyUnit], kept: Iterable[CopyUnit]) -> None:
         """Note what was read in the source: all of it must be found in the target, but for what is ahead there."""
         left = {record.key for record in kept}
         for record in records:
@@ -202,7 +208,7 @@ class _Tally:
         self.records += len(records)
         self.kept += len(left)
 
-    def verify(self, records: Sequence[Record]) -> list[Record]:
+    def verify(self, records: Sequence[CopyUnit]) -> list[CopyUnit]:
         """Compare what the target holds with what was read; returns what stands only there."""
         extra = []
         for record, expected in zip(records, self.expected.find(records), strict=True):
@@ -213,7 +219,7 @@ class _Tally:
                 self.found += record.fingerprint
             elif expected != _ANY:
                 self.differing += 1
-                self.examples += [whole.describe(record.key)] if len(self.examples) < _SHOWN else []
+                self.examples += [record.name] if len(self.examples) < _SHOWN else []
         return extra
 
     def part(self, space: str, name: str) -> Part:
@@ -327,38 +333,38 @@ class _Copy:
         if theirs or ours:
             self._target.store.write(settle, target)
 
-    def _memories(self, tx: Tx, space: int, after: Row) -> tuple[list[Record], list[Record]]:
+    def _memories(self, tx: Tx, space: int, after: Row) -> tuple[list[CopyUnit], list[CopyUnit]]:
         _ensure_generation(tx, self._generations[0], self._source)
         page = MEMORIES.page(tx, space, after)
         for record in page:
             if not record.vectors:
                 raise StoreCorrupt(
-                    f"memory {record.key[0]!r} in {self._source.name} has lost its vector: run `commonplace check`,"
+                    f"memory {record.name!r} in {self._source.name} has lost its vector: run `commonplace check`,"
                     " restore a backup"
                 )
-        return page, FEEDBACK.of(tx, space, [record.key for record in page])
+        return page, FEEDBACK.units(tx, space, [record.key for record in page])
 
-    def _pages(self, end: End, shelf: Shelf, space: int) -> Iterator[list[Record]]:
+    def _pages(self, end: End, shelf: Shelf, space: int) -> Iterator[list[CopyUnit]]:
         after = shelf.start
         while page := end.store.read(partial(shelf.page, space=space, after=after), space):
             yield page
             self._step(len(page))
             after = page[-1].key
 
-    def _put(self, space: int, batches: Sequence[tuple[Shelf, _Tally, list[Record]]]) -> None:
+    def _put(self, space: int, batches: Sequence[tuple[Shelf, _Tally, list[CopyUnit]]]) -> None:
         """Write what the target lacks of these records, in one transaction."""
         wanted = []
         for shelf, tally, records in batches:
             new, changed = tally.sort(records) if self._writing else ([], [])
             wanted.append((shelf, shelf.ready(new), shelf.ready(changed)))
 
-        def work(tx: Tx) -> list[list[Record]]:
+        def work(tx: Tx) -> list[list[CopyUnit]]:
             if self._generations[1]:  # without it there is no memory to copy, and the target is free to choose
                 _ensure_generation(tx, self._generations[1], self._target)
             return [shelf.put(tx, space, new, changed, overwrite=self._mirror) for shelf, new, changed in wanted]
 
         needed = any(new or changed for _, new, changed in wanted)
-        kept: list[list[Record]] = self._target.store.write(work, space) if needed else [[] for _ in batches]
+        kept: list[list[CopyUnit]] = self._target.store.write(work, space) if needed else [[] for _ in batches]
         for (_, tally, records), (_, new, changed), left in zip(batches, wanted, kept, strict=True):
             tally.expect(records, left)
             tally.copied += len(new) + len(changed) - len(left)
@@ -404,7 +410,7 @@ def _bind(source: End, target: End, *, writing: bool) -> tuple[int, int]:
 
 
 def _adopt(source: End, target: End, theirs: Identity) -> Identity:
-    def planted(tx: Tx) -> list[Record]:
+    def planted(tx: Tx) -> list[CopyUnit]:
         return MEMORIES.page(tx, spaces.find(tx, spaces.PLANTED) or 0, MEMORIES.start)
 
     def work(tx: Tx) -> Identity:

@@ -17,10 +17,13 @@ from commonplace.guard import redaction
 from commonplace.memories import write
 from commonplace.memories.core import Core
 from commonplace.settings import Redact
-from commonplace.store import trace
-from commonplace.store.base import Row, Store, Tx
-from commonplace.store.row import FeedbackRow, MemoryRow
-from commonplace.store.tables import entries, files, links, memories, messages
+from commonplace.store.base import Store, Tx
+from commonplace.store.row import FeedbackRow, MemoryRow, pack_terms
+from commonplace.store.tables import entries, files, links, memories, messages, versions
+from commonplace.store.tables.entries import EntryRow
+from commonplace.store.tables.files import FileRow
+from commonplace.store.tables.links import LinkRow
+from commonplace.store.tables.messages import MessageRow
 from commonplace.transfer import adoption
 from commonplace.values import ACTIONS, RELATIONS, Action, Job, Json, Scope, checks, times
 from commonplace.values.arrays import Floats
@@ -44,11 +47,11 @@ def export(store: Store, space: int, name: str, *, vectors: bool) -> Iterator[_R
     yield from map(_job, first)
     yield from _memories(store, space, vectors)
     parts: tuple[tuple[Callable[..., Sequence[Any]], Callable[[Any], _Record]], ...] = (
-        (memories.all_feedback, _feedback),
-        (links.everything, _link),
-        (entries.everything, _entry),
-        (files.everything, _file),
-        (messages.everything, _message),
+        (versions.FEEDBACK.read_all, _feedback),
+        (links.LINKS.read_all, _link),
+        (entries.ENTRIES.read_all, _entry),
+        (files.FILES.read_all, _file),
+        (messages.MESSAGES.read_all, _message),
     )
     for read, shown in parts:
         for row in store.read(partial(read, space=space), space):
@@ -65,10 +68,10 @@ def _job(job: Job) -> _Record:
 
 def _memories(store: Store, space: int, vectors: bool) -> Iterator[_Record]:
     after = ""
-    while batch := store.read(partial(memories.whole_memories, space=space, after=after, limit=_BATCH), space):
-        for row, vector in batch:
-            yield _memory(row, vector if vectors else None)
-        after = batch[-1][0].id
+    while batch := store.read(partial(versions.read_whole, space=space, after=after, limit=_BATCH), space):
+        for each in batch:
+            yield _memory(each.row, each.vector if vectors else None)
+        after = batch[-1].row.id
 
 
 def _memory(row: MemoryRow, vector: bytes | None) -> _Record:
@@ -110,38 +113,27 @@ def _feedback(row: FeedbackRow) -> _Record:
     return {"type": "feedback", **row._asdict(), "last_at": _iso(row.last_at)}
 
 
-def _link(row: Row) -> _Record:
-    id, relation, other, at, reason, detail = row
-    return {
-        "type": "link", "id": id, "relation": relation, "other": other, "at": _iso(at), "reason": reason,
-        "detail": json.loads(detail),
-    }  # fmt: skip
+def _link(row: LinkRow) -> _Record:
+    return {"type": "link", **row._asdict(), "at": _iso(row.at), "detail": json.loads(row.detail)}
 
 
-def _entry(row: Row) -> _Record:
-    namespace, key, value, version, updated_at, expires_at = row
+def _entry(row: EntryRow) -> _Record:
     out: _Record = {
-        "type": "entry", "namespace": namespace, "key": key, "version": version, "updated_at": _iso(updated_at),
-        "expires_at": None if expires_at is None else _iso(expires_at),
+        "type": "entry", "namespace": row.namespace, "key": row.key, "version": row.version,
+        "updated_at": _iso(row.updated_at), "expires_at": None if row.expires_at is None else _iso(row.expires_at),
     }  # fmt: skip
     # A deleted entry has no value: only its version stays.
-    return out if value is None else {**out, "value": json.loads(value)}
+    return out if row.value is None else {**out, "value": json.loads(row.value)}
 
 
-def _file(row: Row) -> _Record:
-    canvas, path, revision, content, at, author = row
+def _file(row: FileRow) -> _Record:
+    return {"type": "file", **row._asdict(), "at": _iso(row.at)}
+
+
+def _message(row: MessageRow) -> _Record:
     return {
-        "type": "file", "canvas": canvas, "path": path, "revision": revision, "content": content, "at": _iso(at),
-        "author": author,
-    }  # fmt: skip
-
-
-def _message(row: Row) -> _Record:
-    session, number, role, name, content, metadata, said_at, created_at = row
-    return {
-        "type": "message", "session": session, "number": number, "role": role, "name": name,
-        "content": json.loads(content), "metadata": json.loads(metadata), "said_at": _iso(said_at),
-        "created_at": _iso(created_at),
+        "type": "message", **row._asdict(), "content": json.loads(row.content), "metadata": json.loads(row.metadata),
+        "said_at": _iso(row.said_at), "created_at": _iso(row.created_at),
     }  # fmt: skip
 
 
@@ -160,7 +152,7 @@ _Restore = Callable[[Tx, int], bool]
 
 def load(core: Core, space: int, records: Iterable[Mapping[str, Json]]) -> int:
     """Check and embed everything first, then put it back in one transaction; returns how many were new."""
-    versions: list[_Version] = []
+    known: list[_Version] = []
     given: list[Floats | None] = []
     others: list[_Restore] = []
     waiting: list[adoption.Payload] = []
@@ -169,7 +161,7 @@ def load(core: Core, space: int, records: Iterable[Mapping[str, Json]]) -> int:
         try:
             kind = record["type"]
             if kind == "memory":
-                versions.append(_read_memory(core, record))
+                known.append(_read_memory(core, record))
                 given.append(_read_vector(record, dimension))
             elif kind == "job":
                 waiting.append(_read_job(record))
@@ -183,17 +175,17 @@ def load(core: Core, space: int, records: Iterable[Mapping[str, Json]]) -> int:
             raise InvalidInput(f"record {number} is not one that export() gives: {error}") from error
         except CommonplaceError as error:
             raise InvalidInput(f"record {number}: {error}; nothing was taken in") from error
-    embedded = write.add_vectors([version.record for version in versions], given, core.embedder)
+    embedded = write.add_vectors([version.record for version in known], given, core.embedder)
 
     def work(tx: Tx) -> int:
         core.ensure_generation(tx)
         restored = [
-            memories.restore(tx, space, record, version=old.version, action=old.action, recorded_at=old.recorded_at)
-            for old, record in zip(versions, embedded, strict=True)
+            versions.restore(tx, space, record, version=old.version, action=old.action, recorded_at=old.recorded_at)
+            for old, record in zip(known, embedded, strict=True)
         ]
         count = sum(restored) + sum(restore(tx, space) for restore in others)
         # What was here before was learned from here, or waits here to be.
-        new = {old.record.id for old, fresh in zip(versions, restored, strict=True) if fresh}
+        new = {old.record.id for old, fresh in zip(known, restored, strict=True) if fresh}
         return count + adoption.adopt(tx, space, [job for job in waiting if new & set(adoption.ids_of(job))])
 
     return core.store.write(work, space)
@@ -233,7 +225,7 @@ def _read_memory(core: Core, record: Mapping[str, Any]) -> _Version:
         superseded_by=checks.optional_name(record["superseded_by"], "superseded_by"),
         reason=_read_reason(record["reason"], redact),
         vector=None,
-        terms=trace.terms(made.text, tags, source),
+        terms=pack_terms(made.text, tags, source),
     )
     return _Version(
         record=restored,
@@ -271,14 +263,14 @@ def _read_reason(reason: str | None, redact: Redact) -> str | None:
 def _read_feedback(core: Core, record: Mapping[str, Any]) -> _Restore:
     counts = {name: checks.count(record[name], name) for name in ("used", "ignored", "wrong", "confirmed")}
     row = FeedbackRow(checks.name(record["id"], "id"), **counts, last_at=_micros(record["last_at"]))
-    return lambda tx, space: memories.restore_feedback(tx, space, row)
+    return lambda tx, space: versions.restore_feedback(tx, space, row)
 
 
 def _read_link(core: Core, record: Mapping[str, Any]) -> _Restore:
     if record["relation"] not in RELATIONS:
         raise InvalidInput(f"unknown relation {record['relation']!r}")
     limit = _DETAIL * core.settings.max_text_bytes
-    row = (
+    row = LinkRow(
         checks.name(record["id"], "id"),
         record["relation"],
         checks.name(record["other"], "other"),
@@ -286,12 +278,12 @@ def _read_link(core: Core, record: Mapping[str, Any]) -> _Restore:
         _read_reason(record["reason"], core.settings.redact),
         redaction.metadata(checks.metadata(record["detail"], limit=limit), core.settings.redact),
     )
-    return lambda tx, space: links.restore(tx, space, row)
+    return lambda tx, space: links.LINKS.restore(tx, space, row)
 
 
 def _read_entry(core: Core, record: Mapping[str, Any]) -> _Restore:
     limit = core.settings.max_content_bytes
-    row = (
+    row = EntryRow(
         checks.name(record["namespace"], "namespace"),
         checks.name(record["key"], "key"),
         checks.json_text(record["value"], "value", limit=limit) if "value" in record else None,
@@ -299,27 +291,27 @@ def _read_entry(core: Core, record: Mapping[str, Any]) -> _Restore:
         _micros(record["updated_at"]),
         _micros_or_none(record["expires_at"]),
     )
-    return lambda tx, space: entries.restore(tx, space, row)
+    return lambda tx, space: entries.ENTRIES.restore(tx, space, row)
 
 
 def _read_file(core: Core, record: Mapping[str, Any]) -> _Restore:
-    canvas = checks.name(record["canvas"], "canvas name")
     content = record["content"]
-    row = (
+    row = FileRow(
+        checks.name(record["canvas"], "canvas name"),
         checks.path(record["path"]),
         checks.count(record["revision"], "revision", least=1),
         None if content is None else checks.text(content, "content", limit=core.settings.max_content_bytes),
         _micros(record["at"]),
         checks.optional_name(record["author"], "author"),
     )
-    return lambda tx, space: files.restore(tx, space, canvas, row)
+    return lambda tx, space: files.FILES.restore(tx, space, row)
 
 
 def _read_message(core: Core, record: Mapping[str, Any]) -> _Restore:
     limit, redact = core.settings.max_text_bytes, core.settings.redact
-    session = redaction.key(checks.name(record["session"], "session"), "session", redact)
     checks.json_text(record["content"], "content", limit=limit)
-    row = (
+    row = MessageRow(
+        redaction.key(checks.name(record["session"], "session"), "session", redact),
         checks.count(record["number"], "number", least=1),
         redaction.name(checks.name(record["role"], "role"), redact),
         redaction.optional_name(checks.optional_name(record["name"], "name"), redact),
@@ -328,7 +320,7 @@ def _read_message(core: Core, record: Mapping[str, Any]) -> _Restore:
         _micros(record["said_at"]),
         _micros(record["created_at"]),
     )
-    return lambda tx, space: messages.restore(tx, space, session, row)
+    return lambda tx, space: messages.MESSAGES.restore(tx, space, row)
 
 
 _READERS: dict[str, Callable[[Core, Mapping[str, Any]], _Restore]] = {

@@ -7,14 +7,15 @@ then every process uses the old embedder; after it, a book that was opened with 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from commonplace.memories.core import Identity, describe_embedder, embed, read_identity, write_identity
 from commonplace.models.embedders.base import Embedder
-from commonplace.store import trace
-from commonplace.store.base import Row, Store, Tx
+from commonplace.store.base import Reembedded, Store, Tx
+from commonplace.store.row import pack_terms, pack_vectors
 from commonplace.store.tables import memories, traces
+from commonplace.store.tables.traces import TextRow
 
 Progress = Callable[[int, int], None]
 
@@ -43,19 +44,24 @@ def _gather(store: Store, embedder: Embedder, goal: str, batch: int, progress: P
         done, total = store.read(traces.reembedding_progress, None)
         if progress is not None:
             progress(done, total)
-        rows = store.read(lambda tx: traces.not_reembedded(tx, batch), None)
+        rows = store.read(lambda tx: traces.find_not_reembedded(tx, batch), None)
         if not rows:
             return done
         embed_batch(store, embedder, goal, rows)
 
 
-def embed_batch(store: Store, embedder: Embedder, goal: str, rows: list[Row]) -> None:
+def embed_batch(store: Store, embedder: Embedder, goal: str, rows: Sequence[TextRow]) -> None:
     """Embed versions and store their new vectors; raise Conflict if another re-embedding has begun."""
-    texts = [text for _, _, text, _, _ in rows if text.strip()]
-    vectors = iter(trace.halves(embed(embedder, texts)))
+    texts = [row.text for row in rows if row.text.strip()]
+    vectors = iter(pack_vectors(embed(embedder, texts)))
     new = [
-        (seq, space, next(vectors) if text.strip() else None, trace.terms(text, json.loads(tags), source))
-        for seq, space, text, tags, source in rows
+        Reembedded(
+            row.seq,
+            row.space,
+            next(vectors) if row.text.strip() else None,
+            pack_terms(row.text, json.loads(row.tags), row.source),
+        )
+        for row in rows
     ]
     store.write(lambda tx: traces.keep_reembedded(tx, goal, new), None)
 
@@ -63,7 +69,7 @@ def embed_batch(store: Store, embedder: Embedder, goal: str, rows: list[Row]) ->
 def finish(tx: Tx, goal: str, described: Identity) -> bool:
     """Put the new vectors in place; return False if one is missing, raise Conflict as above."""
     traces.ensure_goal(tx, goal)
-    if traces.not_reembedded(tx, 1):
+    if traces.find_not_reembedded(tx, 1):
         return False
     traces.put_reembedded(tx)
     write_identity(tx, replace(described, generation=memories.current_generation(tx) + 1))

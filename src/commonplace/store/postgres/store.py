@@ -1,35 +1,36 @@
 """The shared store: a PostgreSQL database for many machines.
 
-Writers of one space take turns by an advisory lock, so that what they read stays true until they commit;
-writers of other spaces do not wait for them.
+Writers of one space take turns by an advisory lock, so what they read stays true until they commit; writers of other
+spaces do not wait for them. Callers of one process that write to one space share a commit, and no commit is ever made
+twice.
 """
 
 from __future__ import annotations
 
 import os
+import secrets
+import threading
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TypeVar, overload
 
+import numpy as np
 import psycopg
 
-from commonplace.errors import CommonplaceError, StoreClosed
+from commonplace.errors import CommonplaceError, StoreClosed, StoreError
 from commonplace.settings import Settings
-from commonplace.store.base import Choose, Found, Tx, Where
-from commonplace.store.candidates import Probe
-from commonplace.store.dialects import PostgresDialect
-from commonplace.store.postgres import faults, upkeep
+from commonplace.store.base import Choose, Found, Probe, Task, Tx, Where
+from commonplace.store.postgres import connections as errors
+from commonplace.store.postgres import database
 from commonplace.store.postgres.address import Address, parse
-from commonplace.store.postgres.beginning import beginning
-from commonplace.store.postgres.connections import Connections, Patience
-from commonplace.store.postgres.graphs import Graphs
-from commonplace.store.postgres.replica import Replica
-from commonplace.store.postgres.search import count_terms, search
-from commonplace.store.postgres.transaction import POSTGRES, Transaction
-from commonplace.store.postgres.wire import Answer
-from commonplace.store.postgres.writing import Writer
+from commonplace.store.postgres.connections import Connections, Patience, PostgresConnection, Replica
+from commonplace.store.postgres.search import Graphs, count_terms, search
+from commonplace.store.postgres.transaction import EVERY_SPACE, SYNTAX, Beginning, Transaction, make_beginning
+from commonplace.store.postgres.wire import Answer, Numbers
+from commonplace.store.where import PostgresSyntax
 from commonplace.values import Check
 from commonplace.values.arrays import Ints
 
@@ -47,12 +48,14 @@ class PostgresStore:
         self._pid = os.getpid()
         self._closed = False
         replica_address = None if read_url is None else parse(read_url)
-        with _explained(address.shown):
-            prepared = upkeep.prepare(address, settings)
+        try:
+            prepared = database.prepare(address, settings)
             types = prepared.types
             self._primary = Connections(address.url, address.shown, settings, types, first=prepared.connection)
+        except psycopg.Error as error:
+            raise errors.translate(error, address.shown) from error
         self._engine = prepared.engine
-        self._beginning = beginning(address, settings, types)
+        self._beginning = make_beginning(address, settings, types)
         self._graphs = Graphs(address, settings, types.schema)
         self._replica = (
             None if replica_address is None else Replica(replica_address, settings, types, prepared.position)
@@ -70,8 +73,8 @@ class PostgresStore:
         return self._engine
 
     @property
-    def dialect(self) -> PostgresDialect:
-        return POSTGRES
+    def syntax(self) -> PostgresSyntax:
+        return SYNTAX
 
     def write(self, work: Callable[[Tx], T], space: int | None) -> T:
         self._ensure_open()
@@ -79,37 +82,37 @@ class PostgresStore:
 
     def read(self, work: Callable[[Tx], T], space: int | None) -> T:
         self._ensure_open()
-        return self._looked(self._primary, work, space, Patience(self._settings.busy_timeout))
+        return self._read(self._primary, work, space, Patience(self._settings.busy_timeout))
 
     def search(
         self, space: int, probe: Probe, where: Where, choose: Choose[J], *, narrow: bool, as_of: int | None
     ) -> Found[J]:
-        return self._recalled(
+        return self._recall(
             lambda tx: search(tx, self._graphs, space, probe, where, choose, narrow=narrow, as_of=as_of), space
         )
 
     def frequencies(self, space: int, terms: Sequence[int], generation: int) -> Ints:
-        return self._recalled(lambda tx: count_terms(tx, space, terms), space)
+        return self._recall(lambda tx: count_terms(tx, space, terms), space)
 
-    def _recalled(self, work: Callable[[Transaction], T], space: int) -> T:
-        """Run the work on the replica if there is one that has seen enough, else on the primary."""
+    def _recall(self, work: Callable[[Transaction], T], space: int) -> T:
+        """Run the work on the replica if it has seen enough, else on the primary."""
         self._ensure_open()
         if self._replica is not None:
-            for missed in self._replica.missing(space):
-                self.read(partial(self._replica.written, space=missed), space)
+            for missed in self._replica.find_missed(space):
+                self.read(partial(self._replica.note_written, space=missed), space)
             fresh = partial(self._replica.is_fresh, space=space)
-            found = self._replica.tried(lambda there, patience: self._looked(there, work, space, patience, fresh))
+            found = self._replica.ask(lambda there, patience: self._read(there, work, space, patience, fresh))
             if found is not None:
                 return found
-        return self._looked(self._primary, work, space, Patience(self._settings.busy_timeout))
+        return self._read(self._primary, work, space, Patience(self._settings.busy_timeout))
 
     @overload
-    def _looked(
+    def _read(
         self, connections: Connections, work: Callable[[Transaction], T], space: int | None, patience: Patience
     ) -> T: ...
 
     @overload
-    def _looked(
+    def _read(
         self,
         connections: Connections,
         work: Callable[[Transaction], T],
@@ -118,7 +121,7 @@ class PostgresStore:
         fresh: _Asks,
     ) -> T | None: ...
 
-    def _looked(
+    def _read(
         self,
         connections: Connections,
         work: Callable[[Transaction], T],
@@ -126,26 +129,26 @@ class PostgresStore:
         patience: Patience,
         fresh: _Asks | None = None,
     ) -> T | None:
-        """Run the work on a snapshot; None if `fresh` says that the server is behind."""
+        """Run the work on a snapshot; None if the server is behind by the answer to `fresh`."""
         while True:
             try:
-                with connections.borrowed(patience.deadline) as connection, connection.piped() as wire:
+                with connections.borrow(patience.deadline) as connection, connection.wire() as wire:
                     tx = Transaction(wire)
-                    # Asked before the snapshot is taken, so that it holds what the answer promises.
+                    # Asked before the snapshot is taken, so that the answer holds for it.
                     asked = None if fresh is None else fresh(tx)
                     if asked is not None:
                         wire.sync()
                         if not asked.fetchall()[0][0]:
                             return None
-                    return self._look(tx, work, space)
+                    return self._run(tx, work, space)
             except psycopg.Error as error:
-                if faults.is_pooler(error):
-                    connections.without_prepared_statements()
+                if errors.is_pooler(error):
+                    connections.stop_preparing()
                 elif not patience.allows(error):
-                    raise faults.translate(error, self._address.shown) from error
+                    raise errors.translate(error, self._address.shown) from error
 
-    def _look(self, tx: Transaction, work: Callable[[Transaction], T], space: int | None) -> T:
-        self._beginning.reading(tx, space)
+    def _run(self, tx: Transaction, work: Callable[[Transaction], T], space: int | None) -> T:
+        self._beginning.begin_reading(tx, space)
         try:
             result = work(tx)
         except CommonplaceError:
@@ -155,19 +158,19 @@ class PostgresStore:
         return result
 
     def scrub(self, space: int) -> None:
-        """Nothing to do: rows that were deleted go with the next vacuum, which the server sees to."""
+        """Do nothing: the server removes deleted rows with its next vacuum."""
 
     def size(self) -> int:
-        return self.read(upkeep.size, None)
+        return self.read(database.size, None)
 
-    def backup(self, path: Path) -> None:
-        upkeep.backup(self, path, self._settings)
+    def backup(self, path: Path) -> bool:
+        return False  # there is no file to copy
 
     def check(self, *, deep: bool) -> Check:
-        return self.read(lambda tx: upkeep.check(tx, deep=deep), None)
+        return self.read(lambda tx: database.check(tx, deep=deep), None)
 
     def close(self) -> None:
-        # In a forked child the connections are not its own to touch.
+        # A forked child must not touch its parent's connections.
         if os.getpid() != self._pid or self._closed:
             return
         self._closed = True
@@ -183,10 +186,243 @@ class PostgresStore:
             raise StoreClosed(f"{self._address.shown} was opened before a fork; open it again in the child process")
 
 
-@contextmanager
-def _explained(shown: str) -> Iterator[None]:
-    """Turn PostgreSQL's errors into ours."""
+# -- writing -------------------------------------------------------------------------------------------
+
+_TOGETHER = 50
+"""At most this many callers share a commit: each has a savepoint, and more than 64 of those are slow for everybody."""
+_FATE = b"SELECT pg_xact_status(CAST($1 AS xid8))"
+# The transaction's number alone proves nothing: after a crash, unused numbers are given out again.
+_RECEIPT = """WITH counted AS (INSERT INTO census (space, population, last) SELECT * FROM unnest(:spaces, :more, :lasts)
+    ON CONFLICT (space) DO UPDATE SET population = census.population + excluded.population,
+    last = greatest(census.last, excluded.last))
+    INSERT INTO receipt (writer, token, at) VALUES (:writer, :token, now())
+    ON CONFLICT (writer) DO UPDATE SET token = excluded.token, at = excluded.at"""
+_RECEIVED = "SELECT 1 FROM {schema}.receipt WHERE writer = $1 AND token = $2"
+
+
+class _Lane:
+    """The callers of one process that write to one space."""
+
+    __slots__ = ("leader", "lock", "queue", "users")
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.leader: int | None = None
+        self.queue: deque[Task] = deque()
+        self.users = 0
+
+
+class _Attempt:
+    """How far one attempt of a transaction got."""
+
+    __slots__ = ("committed", "committing", "number", "token", "writer")
+
+    def __init__(self) -> None:
+        self.committing = False
+        self.committed = False
+        self.number = ""
+        self.token = secrets.randbits(62)
+        self.writer = 0
+
+
+class Writer:
+    """Runs callers' work in transactions on the primary."""
+
+    def __init__(
+        self,
+        address: Address,
+        connections: Connections,
+        beginning: Beginning,
+        *,
+        replica: Replica | None,
+        timeout: float,
+    ) -> None:
+        self._address = address
+        self._connections = connections
+        self._beginning = beginning
+        self._replica = replica
+        self._timeout = timeout
+        self._lanes: defaultdict[int, _Lane] = defaultdict(_Lane)
+        self._lanes_lock = threading.Lock()
+
+    def write(self, work: Callable[[Tx], T], space: int | None) -> T:
+        """Queue the work; the caller that gets the lane first runs everything queued in one transaction."""
+        task = Task(work)
+        with self._lane(EVERY_SPACE if space is None else space) as lane:
+            if lane.leader == threading.get_ident():
+                raise StoreError("a write cannot begin inside another one of the same thread, as from a signal handler")
+            try:
+                lane.queue.append(task)
+                with lane.lock:
+                    while not task.done:
+                        self._lead(lane, space)
+            except BaseException:
+                # Nobody else may run the work of an interrupted call.
+                task.abandoned = True
+                raise
+        if task.error is not None:
+            raise task.error
+        result: T = task.result
+        return result
+
+    @contextmanager
+    def _lane(self, space: int) -> Iterator[_Lane]:
+        """Lend the lane of a space; it is removed after its last user."""
+        with self._lanes_lock:
+            lane = self._lanes[space]
+            lane.users += 1
+        try:
+            yield lane
+        finally:
+            with self._lanes_lock:
+                lane.users -= 1
+                if not lane.users:
+                    del self._lanes[space]
+
+    def _lead(self, lane: _Lane, space: int | None) -> None:
+        """Run some of the queue and make sure that each caller gets an answer."""
+        tasks: list[Task] = []
+        lane.leader = threading.get_ident()
+        try:
+            while lane.queue and len(tasks) < _TOGETHER:
+                tasks.append(lane.queue[0])  # before popping it: an interrupt in between must not lose it
+                lane.queue.popleft()
+            tasks = [task for task in tasks if not task.abandoned]
+            self._commit(tasks, space)
+        except psycopg.Error as error:
+            self._answer_each(tasks, space, error)
+        except CommonplaceError as error:
+            # No task may run again: the fate of the group is unknown, or the store was closed.
+            _answer(tasks, error)
+        finally:
+            lane.leader = None
+            # After an interrupt, unfinished tasks go back: their callers wait for the lane and lead in turn.
+            lane.queue.extendleft(task for task in reversed(tasks) if not task.done)
+
+    def _answer_each(self, tasks: list[Task], space: int | None, error: psycopg.Error) -> None:
+        """Run each task in its own transaction after the group failed: one task may have spoilt it.
+
+        If the server is away or busy, every caller gets the error: waiting again for each would multiply the time-out.
+        """
+        alone = len(tasks) == 1 or errors.is_lost(error) or errors.is_busy(error)
+        for task in tasks:
+            try:
+                if alone:
+                    raise error
+                self._commit([task], space)
+            except psycopg.Error as own:
+                _answer([task], errors.translate(own, self._address.shown))
+
+    def _commit(self, tasks: list[Task], space: int | None) -> None:
+        """Run the tasks in one transaction, retried while the server is away, but never committed twice."""
+        if not tasks:
+            return
+        patience = Patience(self._timeout)
+        attempt = _Attempt()
+        while not self._is_committed(tasks, space, attempt, patience):
+            attempt = _Attempt()
+        for task in tasks:
+            task.done = True
+
+    def _is_committed(self, tasks: list[Task], space: int | None, attempt: _Attempt, patience: Patience) -> bool:
+        """Try once; False if nothing happened and it may be tried again."""
+        try:
+            with self._connections.borrow(patience.deadline) as connection:
+                self._transact(connection, tasks, space, attempt)
+        except psycopg.Error as error:
+            if attempt.committing and (attempt.committed or errors.is_lost(error)):
+                if self._replica is not None:
+                    self._replica.note_missed(space)
+                return attempt.committed or self._was_committed(attempt, patience)
+            if errors.is_pooler(error):
+                self._connections.stop_preparing()
+            elif not patience.allows(error):
+                raise
+            return False
+        except BaseException:
+            if attempt.committing:  # interrupted: it may have happened, so nobody may try again
+                _answer(tasks, self._unknown("the caller that committed was interrupted"))
+            raise
+        return True
+
+    def _transact(
+        self, connection: PostgresConnection, tasks: list[Task], space: int | None, attempt: _Attempt
+    ) -> None:
+        with connection.wire() as wire:
+            tx = Transaction(wire)
+            # Waited for: the work must not read the clock before its turn.
+            attempt.number = self._beginning.begin_writing(tx, space)
+            for task in tasks:
+                _run(tx, task, alone=len(tasks) == 1)
+            attempt.writer = connection.writer
+            tx.send(_RECEIPT, {"writer": attempt.writer, "token": attempt.token, **_census(tx)})
+            attempt.committing = True
+            # If all failed, there is nothing to commit.
+            tx.run("ROLLBACK" if all(task.error for task in tasks) else "COMMIT")
+            if self._replica is not None:
+                wire.sync()
+                attempt.committed = True
+                self._replica.note_written(tx, space)
+
+    def _was_committed(self, attempt: _Attempt, patience: Patience) -> bool:
+        """Ask the server about a transaction whose COMMIT was never answered."""
+        while True:
+            try:
+                with self._connections.borrow(patience.deadline) as connection:
+                    if not _is_running(connection, attempt.number):
+                        sql = _RECEIVED.format(schema=self._address.quoted)
+                        return bool(connection.execute(sql.encode(), [attempt.writer, attempt.token]).fetchall())
+            except psycopg.Error as error:
+                if not patience.allows(error):
+                    raise self._unknown("the server did not come back in time to ask") from error
+            else:
+                if not patience.allows(psycopg.OperationalError("still in progress")):
+                    raise self._unknown("it is still under way")
+
+    def _unknown(self, why: str) -> StoreError:
+        shown = self._address.shown
+        return StoreError(f"the connection to {shown} broke in a commit, and {why}: the write may or may not be there")
+
+
+def _census(tx: Transaction) -> dict[str, Numbers]:
+    spaces, more = list(tx.population), list(tx.population.values())
+    return {
+        "spaces": Numbers(np.array(spaces, np.int32)),
+        "more": Numbers(np.array(more, np.int64)),
+        "lasts": Numbers(np.array([tx.last.get(space, 0) for space in spaces], np.int64)),
+    }
+
+
+def _run(tx: Transaction, task: Task, *, alone: bool) -> None:
+    """Run one task; if it fails, it undoes only its own changes."""
+    task.error = None
+    before = Counter(tx.population)
+    if not alone:
+        tx.run("SAVEPOINT task")
     try:
-        yield
-    except psycopg.Error as error:
-        raise faults.translate(error, shown) from error
+        task.result = task.work(tx)
+    except psycopg.Error:
+        raise
+    except Exception as error:  # noqa: BLE001  # goes to the caller whose work raised it
+        task.error = error
+        tx.population = before
+        if not alone:
+            tx.run("ROLLBACK TO task")
+    if not alone:
+        tx.run("RELEASE task")
+
+
+def _answer(tasks: list[Task], error: BaseException) -> None:
+    for task in tasks:
+        task.error, task.done = error, True
+
+
+def _is_running(connection: PostgresConnection, number: str) -> bool:
+    ((standby,),) = connection.execute("SELECT pg_is_in_recovery()").fetchall()
+    if standby:
+        raise psycopg.OperationalError("a standby may not have heard of a commit yet")
+    try:
+        ((fate,),) = connection.execute(_FATE, [number]).fetchall()
+    except psycopg.errors.InvalidParameterValue:
+        return False  # a new primary has not reached this number
+    return bool(fate == "in progress")

@@ -1,4 +1,4 @@
-"""Connections to one SQLite file: how they are opened, and what each SQLite error means to a caller."""
+"""Opening a connection to a SQLite file, and SQLite's errors as ours."""
 
 from __future__ import annotations
 
@@ -22,75 +22,45 @@ from commonplace.errors import (
     StoreUnavailable,
 )
 from commonplace.settings import Settings
-from commonplace.store.base import Params, Row
-from commonplace.store.dialects import SqliteDialect
-from commonplace.store.sqlite.index import SqliteIndex
 
 APPLICATION = 0x434D4E50
 """`PRAGMA application_id` of a book: "CMNP"."""
 
-SQLITE = SqliteDialect()
 
-_TAKE = "UPDATE counter SET value = value + :count WHERE name = 'seq' RETURNING value"
-
-
-class Connection:
-    """A Tx on one SQLite connection; its owner opens and closes the transactions."""
-
-    __slots__ = ("_execute", "dialect", "index", "many", "raw")
-
-    def __init__(self, raw: apsw.Connection) -> None:
-        self.raw = raw
-        self.dialect = SQLITE
-        self.index = SqliteIndex(self)
-        self._execute = raw.execute
-        self.many = raw.executemany
-
-    def run(self, sql: str, params: Params | None = None) -> list[Row]:
-        return self._execute(sql, params).fetchall()
-
-    def take(self, space: int, count: int) -> int:
-        # SQLite has one writer at a time, so the order of these numbers is the order of the commits.
-        last: list[Row] = self._execute(_TAKE, {"count": count}).fetchall()
-        return int(last[0][0]) - count + 1
-
-
-def connect(path: Path, settings: Settings) -> Connection:
-    """Open one connection, ready to use; the file is created if it is not there."""
+def connect(path: Path, settings: Settings) -> apsw.Connection:
+    """Open a connection, ready to use; creates the file if it does not exist."""
     if path.is_dir():
         raise StoreUnavailable(f"{path} is a directory: give the path of a file in it, such as {path / 'team.db'}")
-    with explained(path):
+    with explain_errors(path):
         raw = apsw.Connection(str(path))
     raw.set_busy_handler(patience(settings.busy_timeout))
     try:
-        with explained(path):
+        with explain_errors(path):
             _prepare(raw, path, settings)
     except CommonplaceError:
         raw.close()
         raise
-    return Connection(raw)
+    return raw
 
 
 def _prepare(raw: apsw.Connection, path: Path, settings: Settings) -> None:
-    # Before anything is changed: another program's file must stay as it is.
+    # First of all: another program's file must not be changed.
     if _is_foreign(raw):
         raise NotABook(f"{path} is a database of another program, not a commonplace book")
-    # WAL is a property of the file; asking for it again on a WAL file changes nothing, and a
-    # read-only file must stay usable, so it is set only where it is missing.
+    # Set only where it is missing: a read-only file must stay usable.
     if raw.pragma("journal_mode") != "wal" and not raw.readonly("main"):
         _enter_wal(raw, settings.busy_timeout)
     raw.pragma("synchronous", settings.durability)
     raw.pragma("foreign_keys", False)
-    # Forgotten text must not linger in free pages.
+    # Forgotten text must not stay in free pages.
     raw.pragma("secure_delete", True)
-    # The writer checkpoints between transactions, where it can be told from a commit that fails.
+    # The writer checkpoints between transactions, where a failure is not mistaken for a failed commit.
     raw.pragma("wal_autocheckpoint", 0)
     raw.pragma("temp_store", "memory")
 
 
 def _is_foreign(raw: apsw.Connection) -> bool:
-    """Whether the file holds tables and is not marked as a book, both seen at one moment: another process may be
-    making the book right now."""
+    """Whether the file holds tables but is no book. Read in one snapshot: another process may be creating the book."""
     raw.execute("BEGIN")
     try:
         ours = raw.pragma("application_id") == APPLICATION
@@ -100,7 +70,7 @@ def _is_foreign(raw: apsw.Connection) -> bool:
 
 
 def _enter_wal(raw: apsw.Connection, timeout: float) -> None:
-    # The switch needs the file for itself and does not ask the busy handler.
+    # The switch needs exclusive access and does not call the busy handler.
     deadline = time.monotonic() + timeout
     while True:
         try:
@@ -113,10 +83,10 @@ def _enter_wal(raw: apsw.Connection, timeout: float) -> None:
 
 
 def patience(seconds: float) -> Callable[[int], bool]:
-    """A busy handler that waits up to `seconds`, in short random naps so that no writer starves.
+    """Return a busy handler that waits up to `seconds`, in short random naps so that no writer starves.
 
-    SQLite's own handler sleeps in fixed steps of up to 100 ms: with dozens of processes, the ones that
-    wait longest ask most rarely.
+    SQLite's own handler sleeps in fixed steps of up to 100 ms; with dozens of processes, those that have waited
+    longest ask least often.
     """
     started = 0.0
 
@@ -134,8 +104,8 @@ def patience(seconds: float) -> Callable[[int], bool]:
 
 
 @contextmanager
-def explained(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into ours, in words that say what to do."""
+def explain_errors(path: Path) -> Iterator[None]:
+    """Raise SQLite's errors as ours, with advice."""
     try:
         yield
     except apsw.Error as error:
@@ -143,7 +113,7 @@ def explained(path: Path) -> Iterator[None]:
 
 
 def translate(error: apsw.Error, path: Path) -> StoreError:
-    """The error of our own that says what this SQLite error means for the book at `path`."""
+    """Return our error for an SQLite error on the book at `path`."""
     if isinstance(error, (apsw.BusyError, apsw.LockedError)):
         return StoreBusy(f"{path} stayed locked by other writers; try again, or raise busy_timeout")
     if isinstance(error, apsw.FullError) or _no_space(path, error):
@@ -160,7 +130,7 @@ def translate(error: apsw.Error, path: Path) -> StoreError:
 
 
 def _no_space(path: Path, error: apsw.Error) -> bool:
-    # On a full disk SQLite reports the write-ahead log's failed growth as an I/O error.
+    # On a full disk, SQLite reports that the write-ahead log cannot grow as an I/O error.
     if not isinstance(error, apsw.IOError):
         return False
     try:

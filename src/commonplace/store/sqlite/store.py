@@ -8,28 +8,18 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TypeVar
 
 import apsw
 
-from commonplace.errors import CommonplaceError, InvalidInput, StoreClosed, StoreError
+from commonplace.errors import CommonplaceError, StoreClosed, StoreError
 from commonplace.settings import Settings
-from commonplace.store import schema, verify
-from commonplace.store.base import Choose, Found, Tx, Where
-from commonplace.store.candidates import Probe
-from commonplace.store.dialects import SqliteDialect
-from commonplace.store.sqlite.connection import (
-    APPLICATION,
-    SQLITE,
-    Connection,
-    connect,
-    explained,
-    patience,
-    translate,
-)
-from commonplace.store.sqlite.mirror import Mirrors
-from commonplace.store.sqlite.segments import Segments
-from commonplace.store.tables import memories
+from commonplace.store import schema
+from commonplace.store.base import Choose, Found, Indexed, Params, Probe, Reembedded, Row, Task, Tx, Where
+from commonplace.store.sqlite.connection import APPLICATION, connect, explain_errors, patience, translate
+from commonplace.store.sqlite.mirror import Mirrors, Segments
+from commonplace.store.tables import memories, spaces
+from commonplace.store.where import SqliteSyntax
 from commonplace.values import Check
 from commonplace.values.arrays import Ints
 
@@ -39,18 +29,119 @@ J = TypeVar("J")
 CHECKPOINT_PAGES = 1000
 """Fold the write-ahead log into the file past this many pages (4 MB), as SQLite itself would."""
 
+_SYNTAX = SqliteSyntax()
+_TAKE = "UPDATE counter SET value = value + :count WHERE name = 'seq' RETURNING value"
+_ADD = "INSERT INTO trace (seq, space, head, vector, terms) VALUES (:seq, :space, :head, :vector, :terms)"
+_END = "INSERT INTO ended (space, seq, was) VALUES (:space, :seq, :was)"
+_READ = "SELECT vector, terms FROM trace WHERE seq = :seq AND space = :space"
+_REMOVE = "DELETE FROM {table} WHERE space = :space AND seq = :seq"
+_KEEP = """INSERT INTO reembedded (seq, space, vector, terms) VALUES (:seq, :space, :vector, :terms)
+    ON CONFLICT DO NOTHING"""
+_PUT = """UPDATE trace SET vector = r.vector, terms = r.terms FROM reembedded r
+    WHERE r.seq = trace.seq AND r.space = trace.space"""
+# A graph holds vectors of forgotten memories: once the book does not name it, nobody opens it.
+_UNREGISTER = "DELETE FROM book WHERE name = :name"
+_RULES = {
+    "ended versions that mirrors were not told of": """SELECT count(*) FROM memory m WHERE m.ended_at IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM ended e WHERE e.space = m.space AND e.was = m.seq)""",
+    "sequence numbers beyond the counter": """SELECT count(*) FROM memory
+        WHERE seq > (SELECT value FROM counter WHERE name = 'seq')""",
+    "vectors of the wrong size": """SELECT count(*) FROM trace WHERE length(vector) <>
+        2 * (SELECT CAST(value AS INTEGER) FROM book WHERE name = 'dimension')""",
+}
 
-class _Job(Generic[T]):
-    """One caller's transaction, waiting for a leader to run it."""
+_TABLES = (
+    "CREATE TABLE counter (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID",
+    "INSERT INTO counter (name, value) VALUES ('seq', 0)",
+    # The search index: fixed-size head, unit vector as float16, hashed words of each version.
+    """CREATE TABLE trace (seq INTEGER PRIMARY KEY, space INTEGER NOT NULL, head BLOB NOT NULL, vector BLOB,
+        terms BLOB NOT NULL)""",
+    "CREATE INDEX trace_space ON trace (space, seq)",
+    # Versions that are no longer current, so that mirrors can catch up by sequence number.
+    """CREATE TABLE ended (space INTEGER NOT NULL, seq INTEGER NOT NULL, was INTEGER NOT NULL,
+        PRIMARY KEY (space, seq, was)) WITHOUT ROWID""",
+    # Vectors of a new embedder, collected while the book still uses the old one (see reindex).
+    """CREATE TABLE reembedded (seq INTEGER PRIMARY KEY, space INTEGER NOT NULL, vector BLOB,
+        terms BLOB NOT NULL)""",
+)
 
-    __slots__ = ("abandoned", "done", "error", "result", "work")
 
-    def __init__(self, work: Callable[[Tx], T]) -> None:
-        self.work = work
-        self.done = False
-        self.abandoned = False
-        self.error: BaseException | None = None
-        self.result: T
+def _create_tables(tx: Tx) -> None:
+    for statement in _TABLES:
+        tx.run(statement)
+
+
+_TYPES = schema.Types(
+    blob="BLOB",
+    integer="INTEGER",
+    real="REAL",
+    text="TEXT",
+    space="INTEGER",
+    sequence="seq INTEGER PRIMARY KEY",
+    sequence_key="",
+    clustered=" WITHOUT ROWID",
+    divided="",
+    create_own=_create_tables,
+)
+
+
+class SqliteTx:
+    """A Tx and its Index on one SQLite connection; its owner opens and closes the transactions.
+
+    Readers keep the index in memory and catch up by sequence number.
+    """
+
+    __slots__ = ("_execute", "index", "many", "raw", "syntax")
+
+    def __init__(self, raw: apsw.Connection) -> None:
+        self.raw = raw
+        self.syntax = _SYNTAX
+        self.index = self
+        self._execute = raw.execute
+        self.many = raw.executemany
+
+    def run(self, sql: str, params: Params | None = None) -> list[Row]:
+        return self._execute(sql, params).fetchall()
+
+    def take(self, space: int, count: int) -> int:
+        # SQLite has one writer at a time, so these numbers follow the order of commits.
+        last: list[Row] = self._execute(_TAKE, {"count": count}).fetchall()
+        return int(last[0][0]) - count + 1
+
+    def add(self, space: int, added: Sequence[Indexed]) -> None:
+        self.many(
+            _ADD,
+            (
+                {"seq": each.seq, "space": space, "head": each.head, "vector": each.vector, "terms": each.terms}
+                for each in added
+            ),
+        )
+
+    def end(self, space: int, was: int, *, by: int) -> None:
+        self.run(_END, {"space": space, "seq": by, "was": was})
+
+    def read(self, space: int, seq: int) -> tuple[bytes | None, bytes]:
+        ((vector, terms),) = self.run(_READ, {"space": space, "seq": seq})
+        return vector, terms
+
+    def remove(self, space: int, versions: Sequence[tuple[int, bool]]) -> None:
+        for table in ("trace", "reembedded"):
+            self.many(_REMOVE.format(table=table), [{"space": space, "seq": seq} for seq, _ in versions])
+        # Mirrors that hold one of these learn it from here; only the number stays.
+        first = self.take(space, 1)
+        self.many(_END, [{"space": space, "seq": first, "was": seq} for seq, current in versions if current])
+        self.run(_UNREGISTER, {"name": f"segment {space}"})
+
+    def clear(self, space: int) -> None:
+        for table in ("trace", "reembedded", "ended"):
+            self.run(f"DELETE FROM {table} WHERE space = :space", {"space": space})
+        self.run(_UNREGISTER, {"name": f"segment {space}"})
+
+    def keep_reembedded(self, rows: Sequence[Reembedded]) -> None:
+        self.many(_KEEP, (row._asdict() for row in rows))
+
+    def put_reembedded(self) -> None:
+        self.run(_PUT)
 
 
 class SqliteStore:
@@ -61,18 +152,18 @@ class SqliteStore:
         self._settings = settings
         self._pid = os.getpid()
         self._closed = False
-        self._queue: deque[_Job[Any]] = deque()
+        self._queue: deque[Task] = deque()
         # Reentrant, since a signal handler may close the book on the very thread that leads.
         self._leading = threading.RLock()
         self._leader: int | None = None
-        self._readers: deque[Connection] = deque()
+        self._readers: deque[SqliteTx] = deque()
         self._mirrors = Mirrors(settings)
         self._segments = Segments(path, settings, self.write)
-        self._writer = connect(path, settings)
+        self._writer = SqliteTx(connect(path, settings))
         self._pages = 0
         self._writer.raw.set_wal_hook(self._count_pages)
         try:
-            with explained(path):
+            with explain_errors(path):
                 self._migrate()
         except CommonplaceError:
             self._writer.raw.close()
@@ -83,96 +174,96 @@ class SqliteStore:
         return f"SQLite {apsw.sqlite_lib_version()}"
 
     @property
-    def dialect(self) -> SqliteDialect:
-        return SQLITE
+    def syntax(self) -> SqliteSyntax:
+        return _SYNTAX
 
     # -- writing ---------------------------------------------------------------------------------
 
     def write(self, work: Callable[[Tx], T], space: int | None) -> T:
-        # Group commit without a thread of its own: every caller queues its work; whoever gets the lock
-        # first runs all that is queued in one transaction, with one fsync, while the others wait.
+        # Group commit without a thread of its own: every caller queues its work; the first to get the lock
+        # runs everything queued in one transaction, with one fsync, while the others wait.
         self._ensure_open()
         if self._leader == threading.get_ident():
             raise StoreError("a write cannot begin inside another one of the same thread, as from a signal handler")
-        job: _Job[T] = _Job(work)
+        task = Task(work)
         try:
-            self._queue.append(job)
+            self._queue.append(task)
             with self._leading:
-                if not job.done:
-                    with self._answering() as jobs:
+                if not task.done:
+                    with self._answering() as tasks:
                         self._ensure_open()
-                        self._transact(jobs)
+                        self._transact(tasks)
         except BaseException:
-            # An interrupted call must not be carried out later, by somebody else's.
-            job.abandoned = True
+            # Nobody else may run the work of an interrupted call.
+            task.abandoned = True
             raise
-        if job.error is not None:
-            raise job.error
-        return job.result
+        if task.error is not None:
+            raise task.error
+        result: T = task.result
+        return result
 
     @contextmanager
-    def _answering(self) -> Iterator[list[_Job[Any]]]:
-        """Take everything queued, and see to it that each caller is answered, whatever happens."""
-        jobs: list[_Job[Any]] = []
+    def _answering(self) -> Iterator[list[Task]]:
+        """Take everything queued and make sure that each caller gets an answer."""
+        tasks: list[Task] = []
         self._leader = threading.get_ident()
         try:
             while self._queue:
-                jobs.append(self._queue.popleft())
-            yield jobs
+                tasks.append(self._queue.popleft())
+            yield tasks
         except apsw.Error as error:
-            self._answer_each(jobs, error)
+            self._answer_each(tasks, error)
         except StoreClosed as error:
-            for job in jobs:
-                job.error, job.done = StoreClosed(str(error)), True
+            for task in tasks:
+                task.error, task.done = StoreClosed(str(error)), True
         finally:
-            # What an interrupt left undone goes back: its callers wait for the lock and lead in their turn.
-            self._queue.extendleft(job for job in reversed(jobs) if not job.done)
+            # After an interrupt, unfinished tasks go back: their callers wait for the lock and lead in turn.
+            self._queue.extendleft(task for task in reversed(tasks) if not task.done)
             self._leader = None
             if self._closed:  # by a signal handler, meanwhile
                 self._release()
         if self._pages > CHECKPOINT_PAGES and not self._closed:
             self._checkpoint()
 
-    def _answer_each(self, jobs: list[_Job[Any]], error: apsw.Error) -> None:
-        """The engine refused the group: give each caller a transaction of its own, since one may have spoilt it.
+    def _answer_each(self, tasks: list[Task], error: apsw.Error) -> None:
+        """Run each task in its own transaction after the group failed: one task may have spoilt it.
 
-        A lock that others hold was nobody's fault, and waiting for it again for each caller would multiply the
-        time-out.
+        After a lock time-out every caller gets the error: waiting again for each would multiply the time-out.
         """
-        alone = len(jobs) == 1 or isinstance(error, (apsw.BusyError, apsw.LockedError))
-        for job in jobs:
+        alone = len(tasks) == 1 or isinstance(error, (apsw.BusyError, apsw.LockedError))
+        for task in tasks:
             try:
                 if alone:
                     raise error
-                self._transact([job])
+                self._transact([task])
             except apsw.Error as own:
-                job.error, job.done = translate(own, self.path), True
+                task.error, task.done = translate(own, self.path), True
 
-    def _transact(self, jobs: list[_Job[Any]]) -> None:  # noqa: C901  # in one: each frame above the SQL costs
-        """Run the jobs in one transaction; one that fails undoes its own changes and nobody else's."""
-        raw, alone, ended = self._writer.raw, len(jobs) == 1, False
+    def _transact(self, tasks: list[Task]) -> None:  # noqa: C901  # in one: each frame above the SQL costs
+        """Run the tasks in one transaction; a task that fails undoes only its own changes."""
+        raw, alone, ended = self._writer.raw, len(tasks) == 1, False
         try:
             raw.execute("BEGIN IMMEDIATE")
-            for job in jobs:
-                job.error = None
-                if job.abandoned:
+            for task in tasks:
+                task.error = None
+                if task.abandoned:
                     continue
                 if not alone:
-                    raw.execute("SAVEPOINT job")
+                    raw.execute("SAVEPOINT task")
                 try:
-                    job.result = job.work(self._writer)
+                    task.result = task.work(self._writer)
                 except apsw.Error:
-                    # The engine itself failed (disk full, damage): it may have ended the transaction already.
+                    # The engine itself failed (disk full, damage) and may have ended the transaction.
                     raise
-                except Exception as error:  # noqa: BLE001  # whatever a caller's work raises is that caller's to see
-                    job.error = error
+                except Exception as error:  # noqa: BLE001  # goes to the caller whose work raised it
+                    task.error = error
                     if not alone:
-                        raw.execute("ROLLBACK TO job")
+                        raw.execute("ROLLBACK TO task")
                 if not alone:
-                    raw.execute("RELEASE job")
+                    raw.execute("RELEASE task")
             ended = True
-            # A lone failure has nothing to keep: no commit, no fsync.
-            raw.execute("ROLLBACK" if all(job.error for job in jobs) else "COMMIT")
+            # If all failed, there is nothing to commit.
+            raw.execute("ROLLBACK" if all(task.error for task in tasks) else "COMMIT")
         except apsw.Error:
             ended = False
             raise
@@ -180,18 +271,17 @@ class SqliteStore:
             if raw.in_transaction:
                 raw.execute("ROLLBACK")
                 ended = False
-            # An interrupt that arrives while COMMIT returns finds the transaction over: it was committed.
+            # An interrupt while COMMIT returns finds the transaction ended: it was committed.
             if ended:
-                for job in jobs:
-                    job.done = True
+                for task in tasks:
+                    task.done = True
 
     def _count_pages(self, connection: apsw.Connection, name: str, pages: int) -> int:
         self._pages = pages
         return 0  # SQLITE_OK
 
     def _checkpoint(self) -> None:
-        # Passive: takes what no reader needs and never waits. What it leaves, the next one takes.
-        # A failure costs nothing: the commit stands, the log keeps the data, the next writer tries again.
+        # Passive: never waits for readers. After a failure the log keeps the data and the next writer tries again.
         with suppress(apsw.Error):
             self._writer.raw.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
         self._pages = 0
@@ -203,13 +293,13 @@ class SqliteStore:
             return work(tx)
 
     @contextmanager
-    def _snapshot(self) -> Iterator[Connection]:
+    def _snapshot(self) -> Iterator[SqliteTx]:
         self._ensure_open()
-        with explained(self.path):
+        try:
             try:
                 tx = self._readers.pop()
             except IndexError:
-                tx = connect(self.path, self._settings)
+                tx = SqliteTx(connect(self.path, self._settings))
             try:
                 tx.raw.execute("BEGIN")
                 yield tx
@@ -219,6 +309,8 @@ class SqliteStore:
                 self._readers.append(tx)
                 if self._closed:
                     self._close_readers()
+        except apsw.Error as error:
+            raise translate(error, self.path) from error
 
     def search(
         self, space: int, probe: Probe, where: Where, choose: Choose[J], *, narrow: bool, as_of: int | None
@@ -226,18 +318,22 @@ class SqliteStore:
         while True:
             with self._snapshot() as tx:
                 view = self._mirrors.view(tx, space, as_of, probe.generation)
-                if view is None:  # another thread has moved the mirror past this snapshot
+                if view is None:  # another thread has moved the view past this snapshot
                     continue
                 allowed = memories.select_seqs(tx, where) if narrow else None
-                graph = None if as_of is not None else self._segments.find(tx, space, view)
+                large = as_of is None and view.seqs.count >= self._segments.rows
+                graph = self._segments.find(tx, space, view) if large else None
                 candidates = view.search(probe, allowed, graph)
                 chosen = choose(candidates)
                 positions, rows, uses = memories.fetch(tx, candidates.seqs, chosen.positions, where)
-                vectors = view.rows(candidates.seqs[positions])
                 return Found(
-                    candidates=candidates, judgement=chosen.judgement, positions=positions, rows=rows, uses=uses,
-                    vectors=vectors,
-                )  # fmt: skip
+                    candidates=candidates,
+                    judgement=chosen.judgement,
+                    positions=positions,
+                    rows=rows,
+                    uses=uses,
+                    vectors=view.rows(candidates.seqs[positions]),
+                )
 
     def frequencies(self, space: int, terms: Sequence[int], generation: int) -> Ints:
         while True:
@@ -246,15 +342,14 @@ class SqliteStore:
                 if view is not None:
                     return view.frequencies(terms)
 
-    # -- keeping ---------------------------------------------------------------------------------
+    # -- maintenance -----------------------------------------------------------------------------
 
     def scrub(self, space: int) -> None:
         self._segments.remove(space)
         with self._leading:
             self._ensure_open()
             raw = self._writer.raw
-            # Cuts the log if no reader is in it. Without patience: a reader may take its time, and a later
-            # writer starts the log anew in any case.
+            # Truncates the log unless a reader uses it. Without waiting: a later writer restarts the log anyway.
             raw.set_busy_handler(None)
             try:
                 with suppress(apsw.Error):
@@ -266,11 +361,9 @@ class SqliteStore:
         files = (self.path, Path(f"{self.path}-wal"))
         return sum(file.stat().st_size for file in files if file.exists())
 
-    def backup(self, path: Path) -> None:
-        if path.exists():
-            raise InvalidInput(f"{path} exists already; a backup never overwrites a file: choose another name")
-        with self._snapshot() as tx, explained(path):
-            # A first look fixes the snapshot: without it, every commit of others would start the copy anew.
+    def backup(self, path: Path) -> bool:
+        with self._snapshot() as tx, explain_errors(path):
+            # The first read fixes the snapshot: without it, every commit would restart the copy.
             tx.run("SELECT value FROM counter")
             target = apsw.Connection(str(path))
             try:
@@ -282,17 +375,20 @@ class SqliteStore:
                 path.unlink(missing_ok=True)
                 raise
             target.close()
+        return True
 
     def check(self, *, deep: bool) -> Check:
         with self._snapshot() as tx:
-            return verify.check(tx, deep=deep)
+            pragma = "integrity_check" if deep else "quick_check"
+            damage = [f"SQLite: {words}" for (words,) in tx.run(f"PRAGMA {pragma}") if words != "ok"]
+            return schema.check(tx, _RULES, damage, deep=deep)
 
     def close(self) -> None:
-        # In a forked child neither the lock nor the connections are its own to touch.
+        # A forked child must not touch its parent's lock and connections.
         if os.getpid() != self._pid:
             return
         self._segments.close()
-        if self._leader == threading.get_ident():  # a signal handler amid a write: the write closes on its way out
+        if self._leader == threading.get_ident():  # a signal handler during a write: the write closes when it ends
             self._closed = True
             return
         with self._leading:
@@ -312,7 +408,7 @@ class SqliteStore:
         if self._closed:
             raise StoreClosed(f"the book at {self.path} was closed")
         if os.getpid() != self._pid:
-            # A forked connection shares its file locks with the parent: using it can corrupt the file.
+            # A forked connection shares its file locks with the parent and can corrupt the file.
             raise StoreClosed(f"{self.path} was opened before a fork; open it again in the child process")
 
     # -- schema ----------------------------------------------------------------------------------
@@ -326,7 +422,7 @@ class SqliteStore:
             # Read again under the lock: another process may have done the work meanwhile.
             current = self._version()
             if current < schema.VERSION:
-                schema.migrate(self._writer, schema.SQLITE, current=current)
+                schema.migrate(self._writer, _TYPES, current=current)
                 raw.pragma("application_id", APPLICATION)
                 raw.pragma("user_version", schema.VERSION)
             raw.execute("COMMIT")
@@ -336,12 +432,12 @@ class SqliteStore:
             raise
 
     def _version(self) -> int:
-        """The file's schema version; 0 for an empty file."""
+        """Return the file's schema version; 0 for an empty file."""
         raw = self._writer.raw
         if raw.pragma("application_id") != APPLICATION:
             return 0
         version = int(raw.pragma("user_version"))
         if version > schema.VERSION:
-            rows = self._writer.run("SELECT value FROM book WHERE name = 'oldest'")
-            schema.ensure_known(version, int(rows[0][0]) if rows else None, str(self.path))
+            oldest = spaces.read_value(self._writer, "oldest")
+            schema.ensure_known(version, None if oldest is None else int(oldest), str(self.path))
         return version

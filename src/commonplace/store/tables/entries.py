@@ -1,36 +1,60 @@
-"""Key-value entries in the store: every statement on `entry`."""
+"""Statements on `entry`: key-value entries."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from commonplace.errors import Conflict, InvalidInput, TooLarge
-from commonplace.store.base import Params, Row, Tx
+from commonplace.store.base import Tx
+from commonplace.store.tables.table import Table
 from commonplace.values import Entry, Json, times
 
-_GET = """SELECT key, value, version, updated_at, expires_at FROM entry
-    WHERE space = :space AND namespace = :namespace AND key = :key"""
-_PUT = """INSERT INTO entry (space, namespace, key, version, value, updated_at, expires_at)
-    VALUES (:space, :namespace, :key, :version, :value, :now, :expires)
-    ON CONFLICT (space, namespace, key) DO UPDATE SET version = excluded.version, value = excluded.value,
-        updated_at = excluded.updated_at, expires_at = excluded.expires_at"""
-_KEYS = """SELECT key FROM entry WHERE space = :space AND namespace = :namespace AND value IS NOT NULL
-    AND (expires_at IS NULL OR expires_at > :now) AND substr(key, 1, length(:prefix)) = :prefix ORDER BY key"""
-_NAMESPACES = """SELECT DISTINCT namespace FROM entry WHERE space = :space AND value IS NOT NULL
-    AND (expires_at IS NULL OR expires_at > :now) ORDER BY namespace"""
-_ALL = """SELECT namespace, key, value, version, updated_at, expires_at FROM entry WHERE space = :space
-    ORDER BY namespace, key"""
+
+class EntryRow(NamedTuple):
+    """An entry; a deleted one has no value."""
+
+    namespace: str
+    key: str
+    value: str | None
+    version: int
+    updated_at: int
+    expires_at: int | None
+
+    def stands(self, now: int) -> bool:
+        """Whether the entry was neither deleted nor has expired."""
+        return self.value is not None and (self.expires_at is None or self.expires_at > now)
+
+    def decode(self) -> Entry:
+        return Entry(
+            key=self.key,
+            value=json.loads(self.value or "null"),
+            version=self.version,
+            updated_at=times.from_micros(self.updated_at),
+            expires_at=None if self.expires_at is None else times.from_micros(self.expires_at),
+        )
+
+
+ENTRIES = Table(
+    name="entries",
+    table="entry",
+    start=("", ""),
+    columns=EntryRow._fields,
+    make=EntryRow._make,
+    rank="version",
+    versioned=True,
+    size="octet_length(value)",
+)
+_STANDING = "FROM entry WHERE space = :space AND value IS NOT NULL AND (expires_at IS NULL OR expires_at > :now)"
 _SWEEP = """UPDATE entry SET value = NULL, expires_at = NULL, version = version + 1
     WHERE space = :space AND expires_at <= :now"""
-_COUNT = """SELECT count(*) FROM entry WHERE space = :space AND value IS NOT NULL
-    AND (expires_at IS NULL OR expires_at > :now)"""
 
 
 def get(tx: Tx, space: int, namespace: str, key: str, *, now: int) -> Entry | None:
-    """The entry as it stands; None if it was never set, was deleted, or has expired."""
-    row = _row(tx, space, namespace, key)
-    return decode(row) if row is not None and _stands(row, now) else None
+    """Return the entry; None if it was never set, was deleted, or has expired."""
+    row = _find(tx, space, namespace, key)
+    return row.decode() if row is not None and row.stands(now) else None
 
 
 def put(
@@ -44,23 +68,23 @@ def put(
     expires: int | None,
     if_version: int | None,
 ) -> int:
-    """Set an entry to JSON text (None deletes it) and return its new version; Conflict if it moved on.
+    """Set an entry to JSON text (None deletes it) and return its new version; Conflict if it is not at `if_version`.
 
-    What has expired is swept away on the occasion.
+    Expired entries are removed on this occasion.
     """
     tx.run(_SWEEP, {"space": space, "now": now})
-    row = _row(tx, space, namespace, key)
-    standing = row[2] if row is not None and _stands(row, now) else 0
+    row = _find(tx, space, namespace, key)
+    standing = row.version if row is not None and row.stands(now) else 0
     if if_version is not None and if_version != standing:
         raise Conflict(f"{namespace}/{key} is at version {standing}, not {if_version}: read it again", current=standing)
-    version = (row[2] if row is not None else 0) + 1
-    place: Params = {"space": space, "namespace": namespace, "key": key}
-    tx.run(_PUT, {**place, "version": version, "value": value, "now": now, "expires": expires})
-    return int(version)
+    version = 1 if row is None else row.version + 1
+    new = EntryRow(namespace, key, value, version, now, expires)
+    tx.run(f"{ENTRIES.insert} {ENTRIES.update}", ENTRIES.params(space, new))
+    return version
 
 
 def remove(tx: Tx, space: int, namespace: str, key: str, *, now: int, if_version: int | None) -> bool:
-    """Delete an entry, keeping only its version; False if nothing stood there."""
+    """Delete an entry, keeping only its version; False if there was none."""
     if get(tx, space, namespace, key, now=now) is None and not if_version:
         return False
     put(tx, space, namespace, key, None, now=now, expires=None, if_version=if_version)
@@ -68,72 +92,40 @@ def remove(tx: Tx, space: int, namespace: str, key: str, *, now: int, if_version
 
 
 def append(tx: Tx, space: int, namespace: str, key: str, items: Sequence[Json], *, now: int, limit: int) -> Entry:
-    """Add items to the end of a list, making it if it is not there; nothing of a concurrent append is lost."""
-    row = _row(tx, space, namespace, key)
-    standing = row is not None and _stands(row, now)
-    before = json.loads(row[1]) if row is not None and standing else []
-    if not isinstance(before, list):
-        raise InvalidInput(f"{namespace}/{key} holds {type(before).__name__}, not a list: append needs a list")
-    expires = row[4] if row is not None and standing else None
-    text = json.dumps([*before, *items], ensure_ascii=False)
+    """Add items to the end of a list, creating it if needed; concurrent appends lose nothing."""
+    row = _find(tx, space, namespace, key)
+    old = row.decode().value if row is not None and row.stands(now) else []
+    if not isinstance(old, list):
+        raise InvalidInput(f"{namespace}/{key} holds {type(old).__name__}, not a list: append needs a list")
+    expires = row.expires_at if row is not None and row.stands(now) else None
+    text = json.dumps([*old, *items], ensure_ascii=False)
     if len(text.encode()) > limit:
         raise TooLarge(f"{namespace}/{key} would grow beyond {limit:,} bytes")
     version = put(tx, space, namespace, key, text, now=now, expires=expires, if_version=None)
-    return decode((key, text, version, now, expires))
+    return EntryRow(namespace, key, text, version, now, expires).decode()
 
 
 def keys(tx: Tx, space: int, namespace: str, *, prefix: str, now: int) -> list[str]:
-    """The keys that stand, sorted."""
-    rows = tx.run(_KEYS, {"space": space, "namespace": namespace, "prefix": prefix, "now": now})
-    return [row[0] for row in rows]
+    """Return the keys with a prefix, sorted."""
+    rows = tx.run(
+        f"SELECT key {_STANDING} AND namespace = :namespace AND substr(key, 1, length(:prefix)) = :prefix ORDER BY key",
+        {"space": space, "namespace": namespace, "prefix": prefix, "now": now},
+    )
+    return [key for (key,) in rows]
 
 
 def namespaces(tx: Tx, space: int, *, now: int) -> list[str]:
-    """The namespaces that hold anything, sorted."""
-    return [row[0] for row in tx.run(_NAMESPACES, {"space": space, "now": now})]
+    """Return the namespaces with entries, sorted."""
+    rows = tx.run(f"SELECT DISTINCT namespace {_STANDING} ORDER BY namespace", {"space": space, "now": now})
+    return [name for (name,) in rows]
 
 
 def count(tx: Tx, space: int, *, now: int) -> int:
-    """How many entries stand."""
-    return int(tx.run(_COUNT, {"space": space, "now": now})[0][0])
+    """Return the number of entries."""
+    return int(tx.run(f"SELECT count(*) {_STANDING}", {"space": space, "now": now})[0][0])
 
 
-def everything(tx: Tx, space: int) -> list[Row]:
-    """Every entry, deleted ones too: namespace, key, value, version, updated_at, expires_at."""
-    return tx.run(_ALL, {"space": space})
-
-
-def restore(tx: Tx, space: int, row: Row) -> bool:
-    """Put back one row of `everything`; False if the entry is already at that version or beyond."""
-    namespace, key, value, version, updated, expires = row
-    place: Params = {"space": space, "namespace": namespace, "key": key}
-    known = tx.run(_GET, place)
-    if known and known[0][2] >= version:
-        return False
-    tx.run(_PUT, {**place, "version": version, "value": value, "now": updated, "expires": expires})
-    return True
-
-
-def forget_all(tx: Tx, space: int) -> None:
-    """Remove every entry of a space, tombstones too."""
-    tx.run("DELETE FROM entry WHERE space = :space", {"space": space})
-
-
-def decode(row: Row) -> Entry:
-    key, value, version, updated, expires = row
-    return Entry(
-        key=key,
-        value=json.loads(value),
-        version=version,
-        updated_at=times.from_micros(updated),
-        expires_at=None if expires is None else times.from_micros(expires),
-    )
-
-
-def _row(tx: Tx, space: int, namespace: str, key: str) -> Row | None:
-    rows = tx.run(_GET, {"space": space, "namespace": namespace, "key": key})
+def _find(tx: Tx, space: int, namespace: str, key: str) -> EntryRow | None:
+    condition = "space = :space AND namespace = :namespace AND key = :key"
+    rows = ENTRIES.select(tx, condition, {"space": space, "namespace": namespace, "key": key})
     return rows[0] if rows else None
-
-
-def _stands(row: Row, now: int) -> bool:
-    return row[1] is not None and (row[4] is None or row[4] > now)

@@ -1,52 +1,78 @@
-"""Canvas files in the store: every statement on `file`. A revision is never changed, only followed."""
+"""Statements on `file`: canvas files. A revision is never changed."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from commonplace.errors import Conflict, NotFound
-from commonplace.store.base import Params, Row, Tx
+from commonplace.store.base import Params, Tx
+from commonplace.store.tables.table import Table
 from commonplace.values import File, times
 
-_COLUMNS = "path, revision, content, at, author"
-_LATEST = f"""SELECT {_COLUMNS} FROM file WHERE space = :space AND canvas = :canvas AND path = :path
-    ORDER BY revision DESC LIMIT 1"""
-_REVISION = f"""SELECT {_COLUMNS} FROM file
-    WHERE space = :space AND canvas = :canvas AND path = :path AND revision = :revision"""
-_REVISIONS = f"""SELECT {_COLUMNS} FROM file WHERE space = :space AND canvas = :canvas AND path = :path
-    ORDER BY revision"""
-_INSERT = """INSERT INTO file (space, canvas, path, revision, content, at, author)
-    VALUES (:space, :canvas, :path, :revision, :content, :at, :author)"""
+
+class FileRow(NamedTuple):
+    """A revision of a file; a deletion has no content."""
+
+    canvas: str
+    path: str
+    revision: int
+    content: str | None
+    at: int
+    author: str | None
+
+    def decode(self) -> File:
+        return File(
+            path=self.path,
+            revision=self.revision,
+            content=self.content or "",
+            at=times.from_micros(self.at),
+            author=self.author,
+            deleted=self.content is None,
+        )
+
+
+FILES = Table(
+    name="files",
+    table="file",
+    start=("", "", 0),
+    columns=FileRow._fields,
+    make=FileRow._make,
+    size="octet_length(content)",
+)
+_OF_PATH = "space = :space AND canvas = :canvas AND path = :path"
 _STANDING = """FROM file f WHERE f.space = :space AND f.content IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM file n WHERE n.space = f.space AND n.canvas = f.canvas AND n.path = f.path
     AND n.revision > f.revision)"""
-_ALL = """SELECT canvas, path, revision, content, at, author FROM file WHERE space = :space
-    ORDER BY canvas, path, revision"""
 
 
 def latest(tx: Tx, space: int, canvas: str, path: str) -> File | None:
-    """The newest revision, which may say that the file was deleted; None if there never was one."""
-    rows = tx.run(_LATEST, {"space": space, "canvas": canvas, "path": path})
-    return decode(rows[0]) if rows else None
+    """Return the newest revision, which may be a deletion; None if there never was one."""
+    params: Params = {"space": space, "canvas": canvas, "path": path}
+    rows = FILES.select(tx, f"{_OF_PATH} ORDER BY revision DESC LIMIT 1", params)
+    return rows[0].decode() if rows else None
 
 
 def revision(tx: Tx, space: int, canvas: str, path: str, number: int | None) -> File:
-    """One revision, or with None the newest; NotFound if there is none or the newest is a deletion."""
+    """Return a revision, by default the newest; NotFound if there is none or the newest is a deletion."""
     if number is None:
         found = latest(tx, space, canvas, path)
         if found is None or found.deleted:
             raise NotFound(f"no file {path!r} on canvas {canvas!r}")
         return found
-    rows = tx.run(_REVISION, {"space": space, "canvas": canvas, "path": path, "revision": number})
+    params: Params = {"space": space, "canvas": canvas, "path": path, "revision": number}
+    rows = FILES.select(tx, f"{_OF_PATH} AND revision = :revision", params)
     if not rows:
         raise NotFound(f"file {path!r} on canvas {canvas!r} has no revision {number}")
-    return decode(rows[0])
+    return rows[0].decode()
 
 
 def revisions(tx: Tx, space: int, canvas: str, path: str) -> list[File]:
-    """Every revision, oldest first."""
-    rows = tx.run(_REVISIONS, {"space": space, "canvas": canvas, "path": path})
+    """Return every revision, oldest first."""
+    params: Params = {"space": space, "canvas": canvas, "path": path}
+    rows = FILES.select(tx, f"{_OF_PATH} ORDER BY revision", params)
     if not rows:
         raise NotFound(f"no file {path!r} on canvas {canvas!r}")
-    return [decode(row) for row in rows]
+    return [row.decode() for row in rows]
 
 
 def write(
@@ -70,39 +96,13 @@ def write(
         )
     if content is None and not standing:
         raise NotFound(f"no file {path!r} on canvas {canvas!r}")
-    number = (newest.revision if newest is not None else 0) + 1
-    row = (path, number, content, now, author)
-    insert(tx, space, canvas, row)
-    return decode(row)
-
-
-def insert(tx: Tx, space: int, canvas: str, row: Row) -> None:
-    """Store one revision as it is given."""
-    path, number, content, at, author = row
-    tx.run(
-        _INSERT,
-        {
-            "space": space,
-            "canvas": canvas,
-            "path": path,
-            "revision": number,
-            "content": content,
-            "at": at,
-            "author": author,
-        },
-    )
-
-
-def restore(tx: Tx, space: int, canvas: str, row: Row) -> bool:
-    """Put back one revision; False if it is there already."""
-    if tx.run(_REVISION, {"space": space, "canvas": canvas, "path": row[0], "revision": row[1]}):
-        return False
-    insert(tx, space, canvas, row)
-    return True
+    row = FileRow(canvas, path, 1 if newest is None else newest.revision + 1, content, now, author)
+    tx.run(FILES.insert, FILES.params(space, row))
+    return row.decode()
 
 
 def standing(tx: Tx, space: int, canvas: str) -> dict[str, int]:
-    """The files that stand and the revision that each is at, by path."""
+    """Return the revision of each file by path, without deleted ones."""
     rows = tx.run(
         f"SELECT f.path, f.revision {_STANDING} AND f.canvas = :canvas ORDER BY f.path",
         {"space": space, "canvas": canvas},
@@ -111,41 +111,18 @@ def standing(tx: Tx, space: int, canvas: str) -> dict[str, int]:
 
 
 def canvases(tx: Tx, space: int) -> list[str]:
-    """The canvases that hold a file, sorted."""
+    """Return the canvases with files, sorted."""
     rows = tx.run(f"SELECT DISTINCT f.canvas {_STANDING} ORDER BY f.canvas", {"space": space})
-    return [row[0] for row in rows]
+    return [name for (name,) in rows]
 
 
 def count(tx: Tx, space: int) -> int:
-    """How many files stand."""
+    """Return the number of files, without deleted ones."""
     return int(tx.run(f"SELECT count(*) {_STANDING}", {"space": space})[0][0])
 
 
-def everything(tx: Tx, space: int) -> list[Row]:
-    """Every revision of every file: canvas, path, revision, content, at, author."""
-    return tx.run(_ALL, {"space": space})
-
-
 def forget(tx: Tx, space: int, canvas: str, path: str) -> int:
-    """Remove every revision of a file; returns how many."""
-    place: Params = {"space": space, "canvas": canvas, "path": path}
+    """Remove every revision of a file and return how many there were."""
     erased = len(revisions(tx, space, canvas, path))
-    tx.run("DELETE FROM file WHERE space = :space AND canvas = :canvas AND path = :path", place)
+    tx.run(f"DELETE FROM file WHERE {_OF_PATH}", {"space": space, "canvas": canvas, "path": path})
     return erased
-
-
-def forget_all(tx: Tx, space: int) -> None:
-    """Remove every file of a space with all its revisions."""
-    tx.run("DELETE FROM file WHERE space = :space", {"space": space})
-
-
-def decode(row: Row) -> File:
-    path, number, content, at, author = row
-    return File(
-        path=path,
-        revision=number,
-        content=content or "",
-        at=times.from_micros(at),
-        author=author,
-        deleted=content is None,
-    )

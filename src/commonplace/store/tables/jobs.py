@@ -1,7 +1,7 @@
-"""Durable work in the store: every statement on `job`.
+"""Statements on `job`: durable work.
 
-A job is claimed for a while by a token; whoever does not finish in time loses it to another. What it does and that
-it is done are one transaction, so that it takes effect once however often it is tried.
+A job is claimed by a token for some time; a worker that does not finish in time loses it to another. The work and the
+removal of its job are one transaction, so it takes effect exactly once.
 """
 
 from __future__ import annotations
@@ -16,26 +16,22 @@ from commonplace.values import Job, Json, times
 _COLUMNS = "number, kind, state, attempts, due_at, created_at, error, payload"
 _INSERT = """INSERT INTO job (space, number, kind, state, attempts, due_at, created_at, claim, error, payload)
     VALUES (:space, :number, :kind, 'waiting', 0, :due, :now, :claim, NULL, :payload)"""
-_WAITING = "SELECT count(*) FROM job WHERE space = :space AND state <> 'dead'"
-# A claim that ran out is due again: its owner has died, or is too late.
+# A job whose claim ran out is due again: its worker has died, or is too late.
 _DUE = f"""SELECT {_COLUMNS} FROM job WHERE space = :space AND state <> 'dead' AND due_at <= :now
     {{which}} ORDER BY number LIMIT 1"""
 _GATHERING = f"""SELECT {_COLUMNS} FROM job WHERE space = :space AND claim = :claim AND state = 'waiting'
     AND due_at > :now ORDER BY number LIMIT 1"""
-_PUT_INTO = "UPDATE job SET payload = :payload, due_at = :due WHERE space = :space AND number = :number"
+_REPLACE = "UPDATE job SET payload = :payload, due_at = :due WHERE space = :space AND number = :number"
 _HURRY = """UPDATE job SET due_at = :now
     WHERE space = :space AND state = 'waiting' AND claim IS NOT NULL AND due_at > :now"""
-_FATAL = """UPDATE job SET state = 'dead', claim = NULL, error = 'whoever tried it came to no end'
+_FATAL = """UPDATE job SET state = 'dead', claim = NULL, error = 'every worker that tried it died'
     WHERE space = :space AND state = 'running' AND due_at <= :now AND attempts >= :attempts"""
 _CLAIM = """UPDATE job SET state = 'running', attempts = attempts + 1, claim = :claim, due_at = :until
     WHERE space = :space AND number = :number"""
 _OWNED = "SELECT 1 FROM job WHERE space = :space AND number = :number AND claim = :claim AND state = 'running'"
-_DONE = "DELETE FROM job WHERE space = :space AND number = :number"
 _FAILED = """UPDATE job SET state = :state, claim = NULL, due_at = :due, error = :error
     WHERE space = :space AND number = :number AND claim = :claim"""
 _SPACES = "SELECT DISTINCT space FROM job WHERE state <> 'dead' AND due_at <= :now ORDER BY space"
-_NEXT = "SELECT min(due_at) FROM job WHERE state <> 'dead'"
-_LIST = f"SELECT {_COLUMNS} FROM job WHERE space = :space ORDER BY number"
 _RETRY = """UPDATE job SET state = 'waiting', attempts = 0, due_at = :now, error = NULL, claim = NULL
     WHERE space = :space AND state = 'dead' {which} RETURNING number"""
 
@@ -50,11 +46,11 @@ def add(
     gathers: str | None = None,
     wait: float = 0,
 ) -> int:
-    """Queue a job for `wait` seconds from now and return its number; QueueFull if `most` wait already.
+    """Queue a job, due in `wait` seconds, and return its number; QueueFull if `most` jobs wait already.
 
-    `gathers` names what more can be put into it until it is due.
+    `gathers` names what can still be added to the job until it is due.
     """
-    waiting = int(tx.run(_WAITING, {"space": space})[0][0])
+    waiting = count(tx, space)
     if waiting >= most:
         raise QueueFull(f"{waiting:,} jobs wait already: let a worker catch up (commonplace work), or raise max_jobs")
     number, written = tx.take(space, 1), json.dumps(payload, ensure_ascii=False)
@@ -64,106 +60,105 @@ def add(
     return number
 
 
-def gathering(tx: Tx, space: int, gathers: str) -> Job | None:
-    """The job that waits for more of what it gathers."""
-    rows = tx.run(_GATHERING, {"space": space, "claim": gathers, "now": times.now()})
-    return decode(rows[0]) if rows else None
+def find_gathering(tx: Tx, space: int, gathers: str) -> Job | None:
+    """Return the job that still gathers under this name."""
+    return _first(tx.run(_GATHERING, {"space": space, "claim": gathers, "now": times.now()}))
 
 
-def put_into(tx: Tx, space: int, number: int, payload: Mapping[str, Json], *, wait: float) -> None:
-    """Give a job that gathers another load, and wait on; with nothing to wait for, it gathers no more."""
+def replace_payload(tx: Tx, space: int, number: int, payload: Mapping[str, Json], *, wait: float) -> None:
+    """Give a gathering job a new payload, due in `wait` seconds; with 0 it gathers no more."""
     written = json.dumps(payload, ensure_ascii=False)
     due = _due(times.now(), wait)
-    tx.run(_PUT_INTO, {"space": space, "number": number, "payload": written, "due": due})
+    tx.run(_REPLACE, {"space": space, "number": number, "payload": written, "due": due})
 
 
 def _due(now: int, wait: float) -> int:
-    """So many seconds from now, at most at the end of all times."""
     return int(min(now + wait * 1e6, times.LAST))
 
 
 def hurry(tx: Tx, space: int) -> None:
-    """Let nothing wait for more."""
+    """Make every gathering job due now."""
     tx.run(_HURRY, {"space": space, "now": times.now()})
 
 
 def claim(tx: Tx, space: int, token: str, *, lease: float, attempts: int, number: int | None = None) -> Job | None:
-    """Take the first job that is due, or this one if it is, for `lease` seconds.
+    """Claim the first due job, or the given one if it is due, for `lease` seconds.
 
-    One that has been tried `attempts` times and never came to an end has killed whoever tried it: it is dead.
+    A job that was tried `attempts` times without an end is declared dead: it killed its workers.
     """
     now = times.now()
     tx.run(_FATAL, {"space": space, "now": now, "attempts": attempts})
     which = "" if number is None else "AND number = :number"
     params = {"space": space, "now": now} | ({} if number is None else {"number": number})
-    rows = tx.run(_DUE.format(which=which), params)
-    if not rows:
-        return None
-    until = now + int(lease * 1e6)
-    tx.run(_CLAIM, {"space": space, "number": rows[0][0], "claim": token, "until": until})
-    return decode(rows[0])
+    job = _first(tx.run(_DUE.format(which=which), params))
+    if job is not None:
+        until = now + int(lease * 1e6)
+        tx.run(_CLAIM, {"space": space, "number": job.number, "claim": token, "until": until})
+    return job
 
 
 def is_owned(tx: Tx, space: int, number: int, token: str) -> bool:
-    """Whether the job is still there and still claimed by this token."""
+    """Whether the job is still claimed by this token."""
     return bool(tx.run(_OWNED, {"space": space, "number": number, "claim": token}))
 
 
 def finish(tx: Tx, space: int, number: int) -> None:
-    tx.run(_DONE, {"space": space, "number": number})
+    """Remove a job that is done."""
+    tx.run("DELETE FROM job WHERE space = :space AND number = :number", {"space": space, "number": number})
 
 
 def fail(tx: Tx, space: int, number: int, token: str, error: str, *, due: int | None) -> None:
-    """Give a job back until `due`; None puts it among the dead."""
+    """Return a job to the queue until `due`; None declares it dead."""
     state = "dead" if due is None else "waiting"
     params: Params = {"space": space, "number": number, "claim": token, "state": state, "error": error}
     tx.run(_FAILED, {**params, "due": times.now() if due is None else due})
 
 
 def spaces_with_work(tx: Tx) -> list[int]:
-    """The spaces in which a job is due."""
-    return [int(row[0]) for row in tx.run(_SPACES, {"now": times.now()})]
+    """Return the spaces with a due job."""
+    return [int(space) for (space,) in tx.run(_SPACES, {"now": times.now()})]
 
 
 def next_due(tx: Tx) -> int | None:
-    """When the next job of any space is due."""
-    due: int | None = tx.run(_NEXT)[0][0]
+    """Return when the next job of any space is due."""
+    due: int | None = tx.run("SELECT min(due_at) FROM job WHERE state <> 'dead'")[0][0]
     return due
 
 
-def everything(tx: Tx, space: int) -> list[Job]:
-    """The jobs that wait, run, or have failed for good, oldest first."""
-    return [decode(row) for row in tx.run(_LIST, {"space": space})]
+def read_all(tx: Tx, space: int) -> list[Job]:
+    """Return the jobs that wait, run, or are dead, oldest first."""
+    rows = tx.run(f"SELECT {_COLUMNS} FROM job WHERE space = :space ORDER BY number", {"space": space})
+    return [*map(_decode, rows)]
 
 
 def find(tx: Tx, space: int, number: int) -> Job | None:
-    """The job of that number, unless it is done."""
-    rows = tx.run(
-        f"SELECT {_COLUMNS} FROM job WHERE space = :space AND number = :number", {"space": space, "number": number}
-    )
-    return decode(rows[0]) if rows else None
+    """Return a job; None if it is done."""
+    params: Params = {"space": space, "number": number}
+    return _first(tx.run(f"SELECT {_COLUMNS} FROM job WHERE space = :space AND number = :number", params))
 
 
 def retry(tx: Tx, space: int, number: int | None) -> list[int]:
-    """Queue a dead job again, or all of them; returns their numbers."""
+    """Queue a dead job again, or all of them, and return their numbers."""
     which = "" if number is None else "AND number = :number"
-    params: dict[str, int | str | None] = {"space": space, "now": times.now()}
-    if number is not None:
-        params["number"] = number
-    return sorted(int(row[0]) for row in tx.run(_RETRY.format(which=which), params))
+    params = {"space": space, "now": times.now()} | ({} if number is None else {"number": number})
+    return sorted(int(found) for (found,) in tx.run(_RETRY.format(which=which), params))
 
 
 def count(tx: Tx, space: int) -> int:
-    """How many jobs wait or run."""
-    return int(tx.run(_WAITING, {"space": space})[0][0])
+    """Return the number of jobs that wait or run."""
+    return int(tx.run("SELECT count(*) FROM job WHERE space = :space AND state <> 'dead'", {"space": space})[0][0])
 
 
 def forget_all(tx: Tx, space: int) -> None:
-    """Drop every job of a space."""
+    """Remove every job of a space."""
     tx.run("DELETE FROM job WHERE space = :space", {"space": space})
 
 
-def decode(row: Row) -> Job:
+def _first(rows: list[Row]) -> Job | None:
+    return _decode(rows[0]) if rows else None
+
+
+def _decode(row: Row) -> Job:
     number, kind, state, attempts, due_at, created_at, error, payload = row
     return Job(
         number=number,

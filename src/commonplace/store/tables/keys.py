@@ -1,35 +1,25 @@
-"""Keys in the store: every statement on `api_key`. Rows are never deleted: a book that had keys is never open again."""
+"""Statements on `api_key` and `meter`: keys, and how much each has used of its limits.
+
+Keys are never deleted: a book that ever had keys is never open to everybody again. Each statement on `meter` compares
+and adds in one step on a row that it locks: no two callers, in whatever process, can both take what is left.
+"""
 
 from __future__ import annotations
 
+import zlib
 from typing import NamedTuple
 
-from commonplace.store.base import Row, Tx
-from commonplace.store.tables import meters
-from commonplace.store.tables.meters import Spent
+from commonplace.store.base import Params, Row, Tx
 
 NO_LIMITS = "{}"
-"""How a key without limits has them written: nothing is read about it beside its row."""
-
-_COLUMNS = (
-    "id, secret, old_secret, old_until, role, spaces, home, label, plan, limits,"
-    " created_at, expires_at, used_at, revoked_at"
-)
-_INSERT = f"""INSERT INTO api_key ({_COLUMNS}) VALUES (:id, :secret, NULL, NULL, :role, :spaces, :home, :label, :plan,
-    :limits, :now, :expires, NULL, NULL)"""
-# The first id comes along whatever is asked for: it tells whether there are keys, and an unknown one takes as long.
-_PRESENTED = f"SELECT {_COLUMNS} FROM api_key WHERE id IN (:id, (SELECT min(id) FROM api_key))"
-_FIND = f"SELECT {_COLUMNS} FROM api_key WHERE id = :id"
-_ALL = f"SELECT {_COLUMNS} FROM api_key ORDER BY created_at, id"
-_ROTATE = f"""UPDATE api_key SET old_secret = secret, old_until = :until, secret = :secret
-    WHERE id = :id AND revoked_at IS NULL RETURNING {_COLUMNS}"""
-_REVOKE = f"""UPDATE api_key SET revoked_at = coalesce(revoked_at, CAST(:now AS bigint)), old_secret = NULL,
-    old_until = NULL WHERE id = :id RETURNING {_COLUMNS}"""
-_USED = "UPDATE api_key SET used_at = :now WHERE id = :id AND (used_at IS NULL OR used_at <= :before)"
+"""The limits of a key without limits: its meters are not read."""
+BUCKET = "rate"
+EVERYWHERE = ""
+"""The place of counts that are not by namespace."""
 
 
 class KeyRow(NamedTuple):
-    """A key as the store has it; a secret is kept as its digest."""
+    """A key; secrets as digests, spaces and limits as JSON text."""
 
     id: str
     secret: str
@@ -47,65 +37,158 @@ class KeyRow(NamedTuple):
     revoked_at: int | None
 
 
+class Spent(NamedTuple):
+    """How much of a limit was used in a period."""
+
+    name: str
+    period: int
+    used: int
+
+
 class Presented(NamedTuple):
-    """What the store knows of an id that somebody came with."""
+    """The store's answer to an id that a caller presents."""
 
     any: bool
     """Whether the book has, or had, any key at all."""
     row: KeyRow | None
     spent: tuple[Spent, ...]
-    """What the key has used of its limits, those of single namespaces apart."""
+    """Use of the key's limits, except those of single namespaces."""
 
 
-def presented(tx: Tx, id: str) -> Presented:
-    """Look an id up."""
-    found = [KeyRow(*row) for row in tx.run(_PRESENTED, {"id": id})]
+_COLUMNS = ", ".join(KeyRow._fields)
+_INSERT = f"INSERT INTO api_key ({_COLUMNS}) VALUES ({', '.join(f':{name}' for name in KeyRow._fields)})"
+# The smallest id is always read: it tells whether there are keys, and unknown ids take as long as known ones.
+_PRESENTED = f"SELECT {_COLUMNS} FROM api_key WHERE id IN (:id, (SELECT min(id) FROM api_key))"
+_ROTATE = f"""UPDATE api_key SET old_secret = secret, old_until = :until, secret = :secret
+    WHERE id = :id AND revoked_at IS NULL RETURNING {_COLUMNS}"""
+_REVOKE = f"""UPDATE api_key SET revoked_at = coalesce(revoked_at, CAST(:now AS bigint)), old_secret = NULL,
+    old_until = NULL WHERE id = :id RETURNING {_COLUMNS}"""
+_USED = "UPDATE api_key SET used_at = :now WHERE id = :id AND (used_at IS NULL OR used_at <= :before)"
+
+# A row starts again when its period is over, so there is one for each limit. A server whose clock is behind counts in
+# the period that the others have begun.
+_TOGETHER = "CASE WHEN meter.period >= excluded.period THEN meter.used + excluded.used ELSE excluded.used END"
+_ADD = f"""INSERT INTO meter (key, name, place, period, used) VALUES (:key, :name, :place, :period, 1)
+    ON CONFLICT (key, name, place) DO UPDATE SET used = {_TOGETHER},
+    period = CASE WHEN meter.period >= excluded.period THEN meter.period ELSE excluded.period END
+    WHERE {_TOGETHER} <= :most RETURNING used, period"""
+_TAKE_BACK = """UPDATE meter SET used = used - :more
+    WHERE key = :key AND name = :name AND place = :place AND period = :period AND used >= :more"""
+# A bucket is stored as the moment at which it will be full again.
+_FULL_AT = "CASE WHEN meter.used > excluded.used - :each THEN meter.used + :each ELSE excluded.used END"
+_DRAW = f"""INSERT INTO meter (key, name, place, period, used) VALUES (:key, :name, '', 0, :full)
+    ON CONFLICT (key, name, place) DO UPDATE SET used = {_FULL_AT}
+    WHERE {_FULL_AT} <= :latest RETURNING used"""
+
+_STANDING = """SELECT count(*) FROM (SELECT 1 FROM memory WHERE space = :space AND ended_at IS NULL
+    AND valid_to IS NULL AND (expires_at IS NULL OR expires_at > :now){limit}) m"""
+_BYTES = """SELECT coalesce(sum(octet_length(value)), 0) FROM entry WHERE space = :space AND namespace = :namespace
+    AND value IS NOT NULL AND (expires_at IS NULL OR expires_at > :now)"""
+
+
+def look_up(tx: Tx, id: str) -> Presented:
+    """Look up an id that a caller presents."""
+    found = [KeyRow._make(row) for row in tx.run(_PRESENTED, {"id": id})]
     row = next((each for each in found if each.id == id), None)
     limited = row is not None and row.limits != NO_LIMITS
-    return Presented(bool(found), row, tuple(meters.spent(tx, id)) if limited else ())
+    return Presented(bool(found), row, tuple(read_meters(tx, id)) if limited else ())
 
 
 def insert(tx: Tx, row: KeyRow) -> None:
-    """Keep a new key."""
-    tx.run(
-        _INSERT,
-        {
-            "id": row.id, "secret": row.secret, "role": row.role, "spaces": row.spaces, "home": row.home,
-            "label": row.label, "plan": row.plan, "limits": row.limits, "now": row.created_at,
-            "expires": row.expires_at,
-        },
-    )  # fmt: skip
+    """Store a new key."""
+    tx.run(_INSERT, row._asdict())
 
 
-def any_made(tx: Tx) -> bool:
-    """Whether there is, or was, any key."""
+def exist(tx: Tx) -> bool:
+    """Whether the book has, or had, any key."""
     return bool(tx.run("SELECT 1 FROM api_key LIMIT 1"))
 
 
 def find(tx: Tx, id: str) -> KeyRow | None:
-    """The key of that id."""
-    return _first(tx.run(_FIND, {"id": id}))
+    """Return a key."""
+    return _first(tx.run(f"SELECT {_COLUMNS} FROM api_key WHERE id = :id", {"id": id}))
 
 
-def everything(tx: Tx) -> list[KeyRow]:
-    """Every key, the oldest first, revoked ones too."""
-    return [KeyRow(*row) for row in tx.run(_ALL)]
+def read_all(tx: Tx) -> list[KeyRow]:
+    """Return every key, oldest first, including revoked ones."""
+    return [*map(KeyRow._make, tx.run(f"SELECT {_COLUMNS} FROM api_key ORDER BY created_at, id"))]
 
 
 def rotate(tx: Tx, id: str, secret: str, *, until: int) -> KeyRow | None:
-    """Give a key another secret; the one it had is good until then. None if there is no such key, or it is revoked."""
+    """Give a key a new secret; the old one stays valid until then. None if there is no such key, or it is revoked."""
     return _first(tx.run(_ROTATE, {"id": id, "secret": secret, "until": until}))
 
 
 def revoke(tx: Tx, id: str, *, now: int) -> KeyRow | None:
-    """End a key; None if there is none."""
+    """Revoke a key; None if there is none."""
     return _first(tx.run(_REVOKE, {"id": id, "now": now}))
 
 
-def used(tx: Tx, id: str, *, now: int, before: int) -> None:
-    """Note that a key was used, unless that was noted after `before`."""
+def note_use(tx: Tx, id: str, *, now: int, before: int) -> None:
+    """Record that a key was used, unless a use after `before` is recorded."""
     tx.run(_USED, {"id": id, "now": now, "before": before})
 
 
 def _first(rows: list[Row]) -> KeyRow | None:
-    return KeyRow(*rows[0]) if rows else None
+    return KeyRow._make(rows[0]) if rows else None
+
+
+# -- meters --------------------------------------------------------------------------------------------
+
+
+def lane(key: str) -> int:
+    """Return the number that writers about a key lock instead of a space; no space has it."""
+    return -2 - zlib.crc32(key.encode()) % 2**30
+
+
+def add(tx: Tx, key: str, name: str, *, place: str, period: int, most: int) -> Spent | None:
+    """Count one more use; None, and nothing is counted, if that would exceed `most`."""
+    if most < 1:
+        return None
+    params: Params = {"key": key, "name": name, "place": place, "period": period, "most": most}
+    rows = tx.run(_ADD, params)
+    return Spent(name, rows[0][1], rows[0][0]) if rows else None
+
+
+def take_back(tx: Tx, key: str, name: str, *, place: str, period: int, more: int = 1) -> None:
+    """Count so much less, if the period is still the same."""
+    tx.run(_TAKE_BACK, {"key": key, "name": name, "place": place, "period": period, "more": more})
+
+
+def draw(tx: Tx, key: str, *, now: int, each: int, burst: int) -> bool:
+    """Draw one request from a bucket that holds `burst` and gets another every `each` microseconds."""
+    params: Params = {"key": key, "name": BUCKET, "each": each, "full": now + each, "latest": now + burst * each}
+    return bool(tx.run(_DRAW, params))
+
+
+def read_meter(tx: Tx, key: str, name: str, *, place: str = EVERYWHERE) -> Spent | None:
+    """Return the use of a limit in its last period."""
+    rows = tx.run(
+        "SELECT name, period, used FROM meter WHERE key = :key AND name = :name AND place = :place",
+        {"key": key, "name": name, "place": place},
+    )
+    return Spent._make(rows[0]) if rows else None
+
+
+def read_meters(tx: Tx, key: str) -> list[Spent]:
+    """Return the use of every limit that is not a namespace's."""
+    rows = tx.run("SELECT name, period, used FROM meter WHERE key = :key AND place = ''", {"key": key})
+    return [*map(Spent._make, rows)]
+
+
+def sweep(tx: Tx, key: str, name: str, *, before: int) -> None:
+    """Remove counts of periods that began before a moment."""
+    params: Params = {"key": key, "name": name, "before": before}
+    tx.run("DELETE FROM meter WHERE key = :key AND name = :name AND period < :before", params)
+
+
+def count_memories(tx: Tx, space: int, *, now: int, most: int | None = None) -> int:
+    """Return the number of memories in a space; counting stops at `most`."""
+    sql = _STANDING.format(limit="" if most is None else " LIMIT :most")
+    params = {"space": space, "now": now} | ({} if most is None else {"most": most})
+    return int(tx.run(sql, params)[0][0])
+
+
+def count_bytes(tx: Tx, space: int, namespace: str, *, now: int) -> int:
+    """Return the bytes of a namespace's values. Both engines know sizes without reading the values."""
+    return int(tx.run(_BYTES, {"space": space, "namespace": namespace, "now": now})[0][0])

@@ -1,4 +1,4 @@
-"""Memories in the store: every statement on `memory` and the tables that follow it."""
+"""Statements on `memory`, `tag` and `feedback`: memories and their versions."""
 
 from __future__ import annotations
 
@@ -11,42 +11,40 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from commonplace.errors import Conflict, NotFound
-from commonplace.store import trace
-from commonplace.store.base import Indexed, Params, Tx, Where, ensure_generation
-from commonplace.store.row import FeedbackRow, LifeRow, MemoryRow
-from commonplace.store.tables import links
+from commonplace.errors import Conflict, EmbedderMismatch, NotFound
+from commonplace.store.base import Indexed, Params, Tx, Where
+from commonplace.store.row import FeedbackRow, LifeRow, MemoryRow, pack_head
+from commonplace.store.tables import links, spaces
+from commonplace.store.tables.table import among
 from commonplace.values import Action, Content, Kind, Link, Memory, Origin, Revision, Scope, times
 from commonplace.values.arrays import Ints
 
-_NAMES = MemoryRow._fields
-COLUMNS = ", ".join(_NAMES)
-FROM_M = ", ".join(f"m.{name}" for name in _NAMES)
+COLUMNS = ", ".join(MemoryRow._fields)
+FROM_M = ", ".join(f"m.{name}" for name in MemoryRow._fields)
 """COLUMNS of a table that is called m."""
 
-_INSERT = f"INSERT INTO memory (space, {COLUMNS}) VALUES (:space, {', '.join(':' + name for name in _NAMES)})"
+_INSERT = (
+    f"INSERT INTO memory (space, {COLUMNS}) VALUES (:space, {', '.join(':' + name for name in MemoryRow._fields)})"
+)
 _INSERT_TAG = "INSERT INTO tag (space, tag, seq) VALUES (:space, :tag, :seq)"
-_CURRENT = f"SELECT {COLUMNS} FROM memory WHERE space = :space AND id = :id AND ended_at IS NULL"
-_STANDING = f"SELECT {COLUMNS} FROM memory WHERE space = :space AND ended_at IS NULL AND valid_to IS NULL"
-_VERSION = f"SELECT {COLUMNS} FROM memory WHERE space = :space AND id = :id AND version = :version"
-_HISTORY = f"SELECT {COLUMNS} FROM memory WHERE space = :space AND id = :id ORDER BY version"
-_LATEST = "SELECT max(version) FROM memory WHERE space = :space AND id = :id"
+_OF_ID = f"SELECT {COLUMNS} FROM memory WHERE space = :space AND id = :id"
 _END = "UPDATE memory SET ended_at = :now WHERE seq = :seq AND space = :space"
 _GATE = """SELECT (SELECT value FROM book WHERE name = 'generation'), EXISTS
     (SELECT 1 FROM memory WHERE space = :space AND expires_at <= :now AND ended_at IS NULL)"""
 _EXPIRED = "SELECT id FROM memory WHERE space = :space AND expires_at <= :now AND ended_at IS NULL LIMIT 20"
+_FEEDBACK = ", ".join(FeedbackRow._fields)
 
 
 @dataclass(slots=True, kw_only=True)
 class Record:
-    """A memory as it is written: checked and rendered; its vector comes last, when all are embedded."""
+    """A memory to be written: checked and rendered; its vector comes last, when all are embedded."""
 
     id: str
     named: bool = True
-    """Whether a caller chose the id, which may then be taken."""
+    """Whether a caller chose the id, which may then be in use."""
     kind: Kind
     form: str
-    """How `content` is kept: text, json or bytes."""
+    """How `content` is stored: text, json or bytes."""
     mime: str
     text: str
     content: str | bytes | None
@@ -68,16 +66,12 @@ class Record:
     supersedes: tuple[str, ...] = ()
 
 
-def _read(tx: Tx, sql: str, params: Params) -> list[MemoryRow]:
-    return [MemoryRow._make(row) for row in tx.run(sql, params)]
-
-
 def insert(
     tx: Tx, space: int, records: Sequence[Record], *, generation: int, now: int | None = None
 ) -> list[MemoryRow]:
     """Store each record as version 1 of a new memory, and close the memories that it supersedes.
 
-    What has expired is swept away on the occasion, a little at a time.
+    Some expired memories are removed on this occasion.
     """
     now = times.now() if now is None else now
     ((found, expired),) = tx.run(_GATE, {"space": space, "now": now})
@@ -85,9 +79,9 @@ def insert(
     for record in records:
         date(record, now)
     if expired:
-        _sweep(tx, space, now)
+        forget(tx, space, [id for (id,) in tx.run(_EXPIRED, {"space": space, "now": now})])
     _ensure_free(tx, space, [record.id for record in records if record.named], now)
-    rows = _append(tx, space, records, [1] * len(records), "remembered", now=now)
+    rows = append(tx, space, records, [1] * len(records), "remembered", now=now)
     for record in records:
         for old in record.supersedes:
             close(tx, space, old, by=record, reason=record.reason, now=now)
@@ -95,7 +89,7 @@ def insert(
 
 
 def date(record: Record, now: int) -> None:
-    """Date a new memory by its record, not by the call: embedding may have taken its time meanwhile."""
+    """Date a new memory by the moment it is stored: embedding may have taken some time."""
     late = now - record.created_at
     if record.said_at == record.created_at:
         record.said_at = now
@@ -105,22 +99,20 @@ def date(record: Record, now: int) -> None:
 
 
 def current_generation(tx: Tx) -> int:
-    """How often the book's vectors were made anew; 0 while it holds none."""
-    rows = tx.run("SELECT value FROM book WHERE name = 'generation'")
-    return int(rows[0][0]) if rows else 0
+    """Return how often the book was embedded; 0 while it holds no vectors."""
+    return int(spaces.read_value(tx, "generation") or 0)
+
+
+def ensure_generation(found: int, expected: int) -> None:
+    """Raise EmbedderMismatch if another process has re-embedded the book since it was opened."""
+    if found != expected:
+        raise EmbedderMismatch("the book was re-embedded meanwhile: close it and open it again")
 
 
 def _ensure_free(tx: Tx, space: int, ids: Sequence[str], now: int) -> None:
     if len(set(ids)) < len(ids):
         raise Conflict("two memories of one call have the same id", current=0)
-    if not ids:
-        return
-    taken = _read(
-        tx,
-        f"SELECT {COLUMNS} FROM memory WHERE space = :space AND ended_at IS NULL"
-        f" AND {tx.dialect.among('id', ':ids', 'text')}",
-        {"space": space, "ids": json.dumps(list(ids))},
-    )
+    taken = find_with_expired(tx, space, ids) if ids else []
     for row in taken:
         if not row.is_expired(now):
             raise Conflict(f"a memory with id {row.id!r} exists already", current=row.version)
@@ -128,18 +120,57 @@ def _ensure_free(tx: Tx, space: int, ids: Sequence[str], now: int) -> None:
         forget(tx, space, [row.id for row in taken])
 
 
+def append(
+    tx: Tx, space: int, records: Sequence[Record], versions: Sequence[int], action: Action, *, now: int
+) -> list[MemoryRow]:
+    """Write one version for each record."""
+    first = tx.take(space, len(records))
+    rows = [
+        MemoryRow(
+            seq, record.id, version, action, record.reason, record.kind, record.form, record.mime, record.importance,
+            record.scope.user, record.scope.agent, record.scope.session, record.source, record.said_at,
+            record.created_at, now, None, record.expires_at, record.valid_to, record.superseded_by, record.origin,
+            json.dumps(record.tags, ensure_ascii=False) if record.tags else "[]", record.metadata, record.text,
+            record.content.encode() if isinstance(record.content, str) else record.content,
+        )
+        for seq, record, version in zip(range(first, first + len(records)), records, versions, strict=True)
+    ]  # fmt: skip
+    write_rows(tx, space, rows, [(record.vector, record.terms) for record in records])
+    return rows
+
+
+def write_rows(tx: Tx, space: int, rows: Sequence[MemoryRow], traces: Sequence[tuple[bytes | None, bytes]]) -> None:
+    """Write versions as they are, with their tags, and index their vectors and words."""
+    tx.many(_INSERT, ({**row._asdict(), "space": space} for row in rows))
+    added = []
+    for row, (vector, terms) in zip(rows, traces, strict=True):
+        closed = row.valid_to is not None
+        head = pack_head(kind=row.kind, scope=row.scope, expires_at=row.expires_at, closed=closed)
+        added.append(Indexed(row.seq, head, closed, vector, terms))
+    tx.index.add(space, added)
+    tx.many(_INSERT_TAG, ({"space": space, "tag": tag, "seq": row.seq} for row in rows for tag in row.tag_names))
+
+
 def revise(tx: Tx, space: int, old: MemoryRow, record: Record, *, action: Action, now: int) -> MemoryRow:
-    """Make `record` the current version of a memory in place of `old`; the old version is kept."""
-    now = max(now, old.recorded_at + 1)  # no version ends before it began, whatever the clock does
-    (row,) = _append(tx, space, [record], [old.version + 1], action, now=now)
-    tx.run(_END, {"space": space, "seq": old.seq, "now": now})
-    tx.index.end(space, old.seq, by=row.seq)
+    """Make `record` the current version of a memory; the old version is kept."""
+    now = max(now, old.recorded_at + 1)  # no version ends before it began, even if the clock goes back
+    (row,) = append(tx, space, [record], [old.version + 1], action, now=now)
+    end(tx, space, old.seq, by=row.seq, now=now)
     return row
 
 
+def end(tx: Tx, space: int, seq: int, *, by: int, now: int) -> None:
+    """End a version: the one with sequence number `by` follows it."""
+    tx.run(_END, {"space": space, "seq": seq, "now": now})
+    tx.index.end(space, seq, by=by)
+
+
+# -- reading -------------------------------------------------------------------------------------------
+
+
 def current(tx: Tx, space: int, id: str, *, now: int, if_version: int | None = None) -> MemoryRow:
-    """The memory's current version; NotFound if there is none, Conflict if it is not `if_version`."""
-    rows = _read(tx, _CURRENT, {"space": space, "id": id})
+    """Return the current version; NotFound if there is none, Conflict if it is not `if_version`."""
+    rows = _read(tx, f"{_OF_ID} AND ended_at IS NULL", {"space": space, "id": id})
     if not rows or rows[0].is_expired(now):
         raise NotFound(f"no memory with id {id!r} in this space")
     if if_version is not None and rows[0].version != if_version:
@@ -149,76 +180,68 @@ def current(tx: Tx, space: int, id: str, *, now: int, if_version: int | None = N
     return rows[0]
 
 
-def some(tx: Tx, where: Where, ids: Sequence[str]) -> list[MemoryRow]:
-    """Those of these memories for which the condition holds."""
-    among = tx.dialect.among("m.id", ":ids", "text")
-    return _read(
-        tx,
-        f"SELECT {FROM_M} FROM memory m WHERE {where.sql} AND {among} ORDER BY m.seq",
-        {**where.params, "ids": json.dumps(list(ids))},
-    )
+def find_with_expired(tx: Tx, space: int, ids: Sequence[str]) -> list[MemoryRow]:
+    """Return the existing current versions of these memories, including superseded and expired ones."""
+    condition, params = among(tx, "id", space, ids)
+    return _read(tx, f"SELECT {COLUMNS} FROM memory WHERE {condition} AND ended_at IS NULL ORDER BY seq", params)
 
 
-def currents(tx: Tx, space: int, ids: Sequence[str]) -> list[MemoryRow]:
-    """The current versions of those of these memories that are there, superseded or not."""
-    among, now = tx.dialect.among("id", ":ids", "text"), times.now()
+def find_current(tx: Tx, space: int, ids: Sequence[str]) -> list[MemoryRow]:
+    """Return the existing current versions of these memories, including superseded ones."""
+    now = times.now()
+    return [row for row in find_with_expired(tx, space, ids) if not row.is_expired(now)]
+
+
+def find_standing(tx: Tx, space: int, ids: Sequence[str], *, now: int) -> list[MemoryRow]:
+    """Return those of these memories that recall can find."""
+    rows = find_with_expired(tx, space, ids)
+    return [row for row in rows if row.valid_to is None and not row.is_expired(now)]
+
+
+def find_standing_since(tx: Tx, space: int, seq: int, *, now: int) -> list[MemoryRow]:
+    """Return the memories, without messages, written after a sequence number that recall can find."""
     rows = _read(
         tx,
-        f"SELECT {COLUMNS} FROM memory WHERE space = :space AND ended_at IS NULL AND {among} ORDER BY seq",
-        {"space": space, "ids": json.dumps(list(ids))},
+        f"SELECT {COLUMNS} FROM memory WHERE space = :space AND ended_at IS NULL AND valid_to IS NULL"
+        " AND seq > :seq AND kind <> 'message' ORDER BY seq",
+        {"space": space, "seq": seq},
     )
     return [row for row in rows if not row.is_expired(now)]
 
 
+def select(tx: Tx, where: Where, ids: Sequence[str]) -> list[MemoryRow]:
+    """Return those of these memories for which the condition holds."""
+    listed = tx.syntax.among("m.id", ":ids", "text")
+    return _read(
+        tx,
+        f"SELECT {FROM_M} FROM memory m WHERE {where.sql} AND {listed} ORDER BY m.seq",
+        {**where.params, "ids": json.dumps(list(ids))},
+    )
+
+
 def version(tx: Tx, space: int, id: str, number: int, *, now: int) -> MemoryRow:
-    """One version of a memory."""
+    """Return one version of a memory."""
     current(tx, space, id, now=now)
-    rows = _read(tx, _VERSION, {"space": space, "id": id, "version": number})
+    rows = versions(tx, space, id, [number])
     if not rows:
         raise NotFound(f"memory {id!r} has no version {number} in this space")
     return rows[0]
 
 
 def versions(tx: Tx, space: int, id: str, numbers: Sequence[int]) -> list[MemoryRow]:
-    """Those of these versions of a memory that are there."""
-    return [row for each in numbers for row in _read(tx, _VERSION, {"space": space, "id": id, "version": each})]
+    """Return the existing ones of these versions of a memory."""
+    sql = f"{_OF_ID} AND version = :version"
+    return [row for each in numbers for row in _read(tx, sql, {"space": space, "id": id, "version": each})]
 
 
 def history(tx: Tx, space: int, id: str, *, now: int) -> list[MemoryRow]:
-    """Every version of a memory, oldest first."""
+    """Return every version of a memory, oldest first."""
     current(tx, space, id, now=now)
-    return _read(tx, _HISTORY, {"space": space, "id": id})
-
-
-def last_seq(tx: Tx, space: int) -> int:
-    """The sequence number of the last version that was written in a space; 0 if there is none."""
-    return int(tx.run("SELECT coalesce(max(seq), 0) FROM trace WHERE space = :space", {"space": space})[0][0])
-
-
-def standing(tx: Tx, space: int, ids: Sequence[str], *, now: int) -> list[MemoryRow]:
-    """Those of these memories that recall would see."""
-    among = tx.dialect.among("id", ":ids", "text")
-    rows = _read(tx, f"{_STANDING} AND {among} ORDER BY seq", {"space": space, "ids": json.dumps(list(ids))})
-    return [row for row in rows if not row.is_expired(now)]
-
-
-def standing_since(tx: Tx, space: int, seq: int, *, now: int) -> list[MemoryRow]:
-    """The memories, messages apart, that were written after a sequence number and that recall would see."""
-    rows = _read(tx, f"{_STANDING} AND seq > :seq AND kind <> 'message' ORDER BY seq", {"space": space, "seq": seq})
-    return [row for row in rows if not row.is_expired(now)]
-
-
-def vectors(tx: Tx, space: int, seqs: Sequence[int]) -> dict[int, bytes | None]:
-    """The vectors of versions, by sequence number."""
-    among = tx.dialect.among("seq", ":seqs", "integer")
-    rows = tx.run(
-        f"SELECT seq, vector FROM trace WHERE space = :space AND {among}", {"space": space, "seqs": json.dumps(seqs)}
-    )
-    return {int(seq): vector for seq, vector in rows}
+    return _read(tx, f"{_OF_ID} ORDER BY version", {"space": space, "id": id})
 
 
 def page(tx: Tx, where: Where, *, newest: bool, limit: int, after: tuple[int, str] | None) -> list[MemoryRow]:
-    """Up to `limit` memories in the order of what was said, after the given place."""
+    """Return up to `limit` memories by the time they were said, after the given place."""
     params: dict[str, str | int | float | bytes | None] = {**where.params, "limit": limit}
     sign, order = ("<", "DESC") if newest else (">", "ASC")
     place = ""
@@ -233,13 +256,13 @@ def page(tx: Tx, where: Where, *, newest: bool, limit: int, after: tuple[int, st
 
 
 def ids(tx: Tx, where: Where) -> tuple[str, ...]:
-    """The ids of every memory for which the condition holds."""
+    """Return the ids of every memory for which the condition holds."""
     rows = tx.run(f"SELECT m.id FROM memory m WHERE {where.sql} ORDER BY m.said_at, m.id", where.params)
-    return tuple(row[0] for row in rows)
+    return tuple(id for (id,) in rows)
 
 
 def lives(tx: Tx, where: Where) -> list[LifeRow]:
-    """Return what pruning weighs of each memory for which the condition holds."""
+    """Return the facts for pruning of each memory for which the condition holds."""
     rows = tx.run(
         "SELECT m.id, m.kind, m.said_at, m.importance, coalesce(f.used, 0), coalesce(f.ignored, 0),"
         " coalesce(f.wrong, 0), coalesce(f.confirmed, 0),"
@@ -251,59 +274,81 @@ def lives(tx: Tx, where: Where) -> list[LifeRow]:
 
 
 def known_ids(tx: Tx, space: int, wanted: Sequence[str]) -> list[str]:
-    """Those of the wanted ids that the space holds."""
-    among = tx.dialect.among("id", ":ids", "text")
+    """Return those of the wanted ids that exist in the space."""
+    condition, params = among(tx, "id", space, wanted)
+    return [id for (id,) in tx.run(f"SELECT DISTINCT id FROM memory WHERE {condition}", params)]
+
+
+def find_quarantined(tx: Tx, space: int, ids: Sequence[str]) -> set[str]:
+    """Return those of these memories that are in quarantine, whatever else was done to them since."""
+    if not ids:
+        return set()
+    condition, params = among(tx, "id", space, ids)
     rows = tx.run(
-        f"SELECT DISTINCT id FROM memory WHERE space = :space AND {among}",
-        {"space": space, "ids": json.dumps(list(wanted))},
+        f"SELECT id, action FROM memory WHERE {condition} AND action IN ('quarantined', 'reopened')"
+        " ORDER BY id, version",
+        params,
     )
-    return [row[0] for row in rows]
+    last: dict[str, str] = dict(rows)
+    return {id for id, action in last.items() if action == "quarantined"}
 
 
 def select_seqs(tx: Tx, where: Where) -> Ints:
-    """The sequence numbers of every memory for which the condition holds, rising."""
+    """Return the sequence numbers of every memory for which the condition holds, ascending."""
     rows = tx.run(f"SELECT m.seq FROM memory m WHERE {where.sql}", where.params)
-    return np.sort(np.fromiter((row[0] for row in rows), np.int64, len(rows)))
+    return np.sort(np.fromiter((seq for (seq,) in rows), np.int64, len(rows)))
 
 
 def fetch(
     tx: Tx, seqs: Ints, picked: npt.NDArray[np.intp], where: Where
 ) -> tuple[Ints, list[MemoryRow], dict[str, FeedbackRow]]:
-    """The picked candidates' rows in their order, less those for which the condition does not hold."""
+    """Return the picked candidates' rows in order, without those for which the condition does not hold."""
     if not len(picked):
         return np.empty(0, np.int64), [], {}
     wanted = json.dumps(seqs[picked].tolist())
-    rows = _read(
-        tx,
-        f"SELECT {FROM_M} FROM memory m{tx.dialect.by_key}"
-        f" WHERE {tx.dialect.among('m.seq', ':wanted', 'integer')} AND {where.sql}",
+    found = tx.run(
+        f"SELECT {FROM_M} FROM memory m{tx.syntax.by_key}"
+        f" WHERE {tx.syntax.among('m.seq', ':wanted', 'integer')} AND {where.sql}",
         {**where.params, "wanted": wanted},
     )
+    rows = [MemoryRow._make(row) for row in found]
     place = {int(seq): position for position, seq in zip(picked, seqs[picked], strict=True)}
     positions = np.array([place[row.seq] for row in rows], np.int64)
     uses = tx.run(
-        "SELECT f.id, f.used, f.ignored, f.wrong, f.confirmed, f.last_at FROM feedback f"
-        f" WHERE f.space = :space AND {tx.dialect.among('f.id', ':ids', 'text')}",
+        f"SELECT {_FEEDBACK} FROM feedback WHERE space = :space AND {tx.syntax.among('id', ':ids', 'text')}",
         {"space": where.params["space"], "ids": json.dumps([row.id for row in rows])},
     )
     return positions, rows, {row.id: row for row in map(FeedbackRow._make, uses)}
 
 
-def feedback(tx: Tx, space: int, ids: Sequence[str], signal: str, *, now: int) -> int:
-    """Count a signal for each memory that is still there; returns how many."""
-    rows = [row for id in ids for row in _read(tx, _CURRENT, {"space": space, "id": id})]
-    known = [row.id for row in rows if not row.is_expired(now)]
-    for id in known:
+def counts_by_kind(tx: Tx, where: Where) -> Mapping[str, int]:
+    """Return how many memories of each kind the condition holds for."""
+    rows = tx.run(f"SELECT m.kind, count(*) FROM memory m WHERE {where.sql} GROUP BY m.kind", where.params)
+    return {str(kind): count for kind, count in rows}
+
+
+def count_versions(tx: Tx, space: int) -> int:
+    """Return the number of versions of all memories in a space."""
+    return int(tx.run("SELECT count(*) FROM memory WHERE space = :space", {"space": space})[0][0])
+
+
+def _read(tx: Tx, sql: str, params: Params) -> list[MemoryRow]:
+    return [MemoryRow._make(row) for row in tx.run(sql, params)]
+
+
+# -- feedback ------------------------------------------------------------------------------------------
+
+
+def count_feedback(tx: Tx, space: int, ids: Sequence[str], signal: str, *, now: int) -> int:
+    """Count a signal for each existing memory and return how many there are."""
+    known = [row for id in ids for row in find_with_expired(tx, space, [id]) if not row.is_expired(now)]
+    for row in known:
+        first = {**FeedbackRow(row.id, last_at=now)._asdict(), signal: 1}
         tx.run(
-            f"INSERT INTO feedback (space, id, used, ignored, wrong, confirmed, last_at)"
-            f" VALUES (:space, :id, :used, :ignored, :wrong, :confirmed, :now)"
-            f" ON CONFLICT (space, id) DO UPDATE SET {signal} = feedback.{signal} + 1, last_at = :now",
-            {
-                "space": space,
-                "id": id,
-                "now": now,
-                **{name: int(name == signal) for name in ("used", "ignored", "wrong", "confirmed")},
-            },
+            f"INSERT INTO feedback (space, {_FEEDBACK})"
+            " VALUES (:space, :id, :used, :ignored, :wrong, :confirmed, :last_at)"
+            f" ON CONFLICT (space, id) DO UPDATE SET {signal} = feedback.{signal} + 1, last_at = :last_at",
+            {"space": space, **first},
         )
     return len(known)
 
@@ -316,47 +361,18 @@ def unconfirm(tx: Tx, space: int, id: str) -> None:
     )
 
 
+# -- removing and closing ------------------------------------------------------------------------------
+
+
 def forget(tx: Tx, space: int, ids: Sequence[str]) -> None:
     """Remove every version of these memories: rows, vectors, words, tags and feedback."""
-    wanted: Params = {"space": space, "ids": json.dumps(list(ids))}
-    inside = f"space = :space AND {tx.dialect.among('id', ':ids', 'text')}"
+    inside, wanted = among(tx, "id", space, ids)
     versions = tx.run(f"SELECT seq, ended_at IS NULL FROM memory WHERE {inside}", wanted)
     tx.run(f"DELETE FROM tag WHERE space = :space AND seq IN (SELECT seq FROM memory WHERE {inside})", wanted)
     tx.run(f"DELETE FROM feedback WHERE {inside}", wanted)
     tx.run(f"DELETE FROM memory WHERE {inside}", wanted)
     links.forget(tx, space, ids)
     tx.index.remove(space, [(seq, bool(current)) for seq, current in versions])
-
-
-def _sweep(tx: Tx, space: int, now: int) -> None:
-    forget(tx, space, [row[0] for row in tx.run(_EXPIRED, {"space": space, "now": now})])
-
-
-def restore(tx: Tx, space: int, record: Record, *, version: int, action: Action, recorded_at: int) -> bool:
-    """Put back one version of a memory as it was; False if it is there already. Versions come in order."""
-    latest = tx.run(_LATEST, {"space": space, "id": record.id})[0][0]
-    if latest is not None and latest >= version:
-        same = _read(tx, _VERSION, {"space": space, "id": record.id, "version": version})
-        if same and decode(same[0]).text == record.text:
-            return False
-        raise Conflict(f"another memory with id {record.id!r} exists already", current=latest)
-    (row,) = _append(tx, space, [record], [version], action, now=recorded_at)
-    if latest is not None:
-        old = _read(tx, _VERSION, {"space": space, "id": record.id, "version": latest})[0]
-        tx.run(_END, {"space": space, "seq": old.seq, "now": recorded_at})
-        tx.index.end(space, old.seq, by=row.seq)
-    return True
-
-
-def whole_memories(tx: Tx, space: int, after: str, *, limit: int) -> list[tuple[MemoryRow, bytes | None]]:
-    """All versions of the next memories by id, each with its vector."""
-    rows = tx.run(
-        f"SELECT {FROM_M}, t.vector FROM memory m JOIN trace t ON t.seq = m.seq AND t.space = m.space"
-        " WHERE m.space = :space AND m.id > :after AND m.id <= (SELECT max(n.id) FROM (SELECT DISTINCT id FROM memory"
-        " WHERE space = :space AND id > :after ORDER BY id LIMIT :limit) n) ORDER BY m.id, m.version",
-        {"space": space, "after": after, "limit": limit},
-    )
-    return [(MemoryRow._make(row[:-1]), row[-1]) for row in rows]
 
 
 def forget_all(tx: Tx, space: int) -> None:
@@ -367,8 +383,61 @@ def forget_all(tx: Tx, space: int) -> None:
     tx.index.clear(space)
 
 
+def close(tx: Tx, space: int, id: str, *, by: Record, reason: str | None, now: int) -> None:
+    """Close a memory that `by` supersedes: a new version with an end and a pointer."""
+    old = current(tx, space, id, now=now)
+    if old.superseded_by is not None:
+        raise Conflict(
+            f"memory {id!r} was superseded by {old.superseded_by!r} already: supersede that one", current=old.version
+        )
+    _revise_end(tx, space, old, "superseded", valid_to=by.said_at, superseded_by=by.id, reason=reason, now=now)
+    at = times.from_micros(now)
+    links.put(tx, space, [Link(id=by.id, relation="supersedes", other=id, at=at, reason=reason)])
+
+
+def shut(tx: Tx, space: int, id: str, *, action: Action, reason: str, now: int) -> MemoryRow | None:
+    """Close a memory without a successor; None if it is closed already."""
+    rows = find_current(tx, space, [id])
+    if not rows or rows[0].valid_to is not None:
+        return None
+    return _revise_end(tx, space, rows[0], action, valid_to=now, reason=reason, now=now)
+
+
+def confine(tx: Tx, space: int, id: str, *, reason: str, now: int) -> bool:
+    """Put a memory in quarantine, even a closed one; False if it does not exist."""
+    rows = find_current(tx, space, [id])
+    for old in rows:
+        ended = now if old.valid_to is None else old.valid_to
+        _revise_end(tx, space, old, "quarantined", valid_to=ended, reason=reason, now=now)
+    return bool(rows)
+
+
+def reopen(tx: Tx, space: int, id: str, *, reason: str, now: int) -> None:
+    """Open a closed memory again, whatever closed it."""
+    for old in find_current(tx, space, [id]):
+        _revise_end(tx, space, old, "reopened", valid_to=None, reason=reason, now=now)
+
+
+def _revise_end(
+    tx: Tx,
+    space: int,
+    old: MemoryRow,
+    action: Action,
+    *,
+    valid_to: int | None,
+    superseded_by: str | None = None,
+    reason: str | None,
+    now: int,
+) -> MemoryRow:
+    changed = replace(record_of(tx, space, old), valid_to=valid_to, superseded_by=superseded_by, reason=reason)
+    return revise(tx, space, old, changed, action=action, now=now)
+
+
+# -- values --------------------------------------------------------------------------------------------
+
+
 def decode(row: MemoryRow) -> Memory:
-    """The memory that a row of COLUMNS holds."""
+    """Return the memory of a row."""
     return Memory(
         id=row.id,
         version=row.version,
@@ -376,7 +445,7 @@ def decode(row: MemoryRow) -> Memory:
         text=row.text,
         mime=row.mime,
         kind=row.kind,
-        tags=tuple(json.loads(row.tags)) if row.tags != "[]" else (),
+        tags=row.tag_names,
         metadata=row.metadata_value,
         importance=row.importance,
         scope=row.scope,
@@ -392,19 +461,13 @@ def decode(row: MemoryRow) -> Memory:
 
 
 def decode_revision(row: MemoryRow) -> Revision:
-    """The step in a memory's life that a row of COLUMNS records."""
+    """Return the step in a memory's history that a row records."""
     memory = decode(row)
-    return Revision(
-        version=memory.version,
-        action=row.action,
-        at=memory.updated_at,
-        reason=row.reason,
-        memory=memory,
-    )
+    return Revision(version=memory.version, action=row.action, at=memory.updated_at, reason=row.reason, memory=memory)
 
 
 def record_of(tx: Tx, space: int, row: MemoryRow) -> Record:
-    """The record that would write this version again, with its vector and words."""
+    """Return the record that would write this version again, with its vector and words."""
     vector, terms = tx.index.read(space, row.seq)
     return Record(
         id=row.id,
@@ -413,7 +476,7 @@ def record_of(tx: Tx, space: int, row: MemoryRow) -> Record:
         mime=row.mime,
         text=row.text,
         content=row.content,
-        tags=tuple(json.loads(row.tags)),
+        tags=row.tag_names,
         metadata=row.metadata,
         importance=row.importance,
         scope=row.scope,
@@ -429,95 +492,6 @@ def record_of(tx: Tx, space: int, row: MemoryRow) -> Record:
     )
 
 
-def _append(
-    tx: Tx, space: int, records: Sequence[Record], versions: Sequence[int], action: Action, *, now: int
-) -> list[MemoryRow]:
-    """Write one row a record under fresh sequence numbers, with its trace and tags."""
-    first = tx.take(space, len(records))
-    rows = [
-        _row(record, seq=first + i, version=number, action=action, now=now)
-        for i, (record, number) in enumerate(zip(records, versions, strict=True))
-    ]
-    tx.many(_INSERT, (dict(zip(_NAMES, row, strict=True), space=space) for row in rows))
-    tx.index.add(space, [_indexed(record, first + i) for i, record in enumerate(records)])
-    tx.many(
-        _INSERT_TAG,
-        ({"space": space, "tag": tag, "seq": first + i} for i, record in enumerate(records) for tag in record.tags),
-    )
-    return rows
-
-
-def _row(record: Record, *, seq: int, version: int, action: Action, now: int) -> MemoryRow:
-    return MemoryRow(
-        seq, record.id, version, action, record.reason, record.kind, record.form, record.mime, record.importance,
-        record.scope.user, record.scope.agent, record.scope.session, record.source, record.said_at,
-        record.created_at, now, None, record.expires_at, record.valid_to, record.superseded_by, record.origin,
-        json.dumps(record.tags, ensure_ascii=False) if record.tags else "[]", record.metadata, record.text,
-        record.content.encode() if isinstance(record.content, str) else record.content,
-    )  # fmt: skip
-
-
-def _indexed(record: Record, seq: int) -> Indexed:
-    closed = record.valid_to is not None
-    head = trace.head(kind=record.kind, scope=record.scope, expires_at=record.expires_at, closed=closed)
-    return Indexed(seq, head, closed, record.vector, record.terms)
-
-
-def close(tx: Tx, space: int, id: str, *, by: Record, reason: str | None, now: int) -> None:
-    """Close a memory because `by` takes its place: a new version with an end and a pointer."""
-    old = current(tx, space, id, now=now)
-    if (before := decode(old)).superseded_by is not None:
-        raise Conflict(
-            f"memory {id!r} was superseded by {before.superseded_by!r} already: supersede that one",
-            current=before.version,
-        )
-    closed = replace(record_of(tx, space, old), valid_to=by.said_at, superseded_by=by.id, reason=reason, supersedes=())
-    revise(tx, space, old, closed, action="superseded", now=now)
-    at = times.from_micros(now)
-    links.put(tx, space, [Link(id=by.id, relation="supersedes", other=id, at=at, reason=reason)])
-
-
-def shut(tx: Tx, space: int, id: str, *, action: Action, reason: str, now: int) -> MemoryRow | None:
-    """Take a memory out of recall with nothing in its place; None if it is out already."""
-    rows = currents(tx, space, [id])
-    if not rows or decode(rows[0]).valid_to is not None:
-        return None
-    (old,) = rows
-    closed = replace(record_of(tx, space, old), valid_to=now, superseded_by=None, reason=reason, supersedes=())
-    return revise(tx, space, old, closed, action=action, now=now)
-
-
-def confine(tx: Tx, space: int, id: str, *, reason: str, now: int) -> bool:
-    """Put a memory in quarantine, one that is closed already as well; False if it is not there."""
-    rows = currents(tx, space, [id])
-    for old in rows:
-        ended = decode(old).valid_to
-        end = now if ended is None else times.to_micros(ended)
-        closed = replace(record_of(tx, space, old), valid_to=end, superseded_by=None, reason=reason, supersedes=())
-        revise(tx, space, old, closed, action="quarantined", now=now)
-    return bool(rows)
-
-
-def reopen(tx: Tx, space: int, id: str, *, reason: str, now: int) -> None:
-    """Let a closed memory stand again, whatever closed it."""
-    for old in currents(tx, space, [id]):
-        opened = replace(record_of(tx, space, old), valid_to=None, superseded_by=None, reason=reason, supersedes=())
-        revise(tx, space, old, opened, action="reopened", now=now)
-
-
-def quarantined(tx: Tx, space: int, ids: Sequence[str]) -> set[str]:
-    """Those of these memories that are in quarantine, whatever else was done to them since."""
-    if not ids:
-        return set()
-    rows = tx.run(
-        f"SELECT id, action FROM memory WHERE space = :space AND {tx.dialect.among('id', ':ids', 'text')}"
-        " AND action IN ('quarantined', 'reopened') ORDER BY id, version",
-        {"space": space, "ids": json.dumps(list(ids))},
-    )
-    last: dict[str, str] = {row[0]: row[1] for row in rows}
-    return {id for id, action in last.items() if action == "quarantined"}
-
-
 def _content(form: str, text: str, content: Any) -> Content:
     if form == "json":
         loaded: Content = json.loads(content)
@@ -529,35 +503,3 @@ def _content(form: str, text: str, content: Any) -> Content:
 
 def _moment(micros: int | None) -> datetime | None:
     return None if micros is None else times.from_micros(micros)
-
-
-def counts_by_kind(tx: Tx, where: Where) -> Mapping[str, int]:
-    """How many memories of each kind the condition holds for."""
-    rows = tx.run(f"SELECT m.kind, count(*) FROM memory m WHERE {where.sql} GROUP BY m.kind", where.params)
-    return {str(kind): count for kind, count in rows}
-
-
-def count_versions(tx: Tx, space: int) -> int:
-    """How many versions the space keeps of all its memories."""
-    return int(tx.run("SELECT count(*) FROM memory WHERE space = :space", {"space": space})[0][0])
-
-
-def all_feedback(tx: Tx, space: int) -> list[FeedbackRow]:
-    """Return every memory's feedback."""
-    rows = tx.run(
-        "SELECT id, used, ignored, wrong, confirmed, last_at FROM feedback WHERE space = :space ORDER BY id",
-        {"space": space},
-    )
-    return [FeedbackRow._make(row) for row in rows]
-
-
-def restore_feedback(tx: Tx, space: int, row: FeedbackRow) -> bool:
-    """Put back one row of `all_feedback`; False if the memory has feedback already."""
-    if not tx.run(_CURRENT, {"space": space, "id": row.id}):
-        return False
-    rows = tx.run(
-        "INSERT INTO feedback (space, id, used, ignored, wrong, confirmed, last_at)"
-        " VALUES (:space, :id, :used, :ignored, :wrong, :confirmed, :last_at) ON CONFLICT DO NOTHING RETURNING id",
-        {"space": space, **row._asdict()},
-    )
-    return bool(rows)

@@ -1,61 +1,81 @@
-"""Making every vector and every word anew: the statements that are the same for both engines."""
+"""Statements on `trace` and `reembedded` that both engines share: reading vectors, and making all of them anew."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from commonplace.errors import Conflict
-from commonplace.store.base import Row, Tx
-from commonplace.store.tables.spaces import PLANTED
+from commonplace.store.base import Reembedded, Tx
+from commonplace.store.tables import spaces
+
+
+class TextRow(NamedTuple):
+    """The parts of a version that its vector and words are made of; tags as JSON text."""
+
+    seq: int
+    space: int
+    text: str
+    tags: str
+    source: str | None
+
+
+def last_seq(tx: Tx, space: int) -> int:
+    """Return the sequence number of the last version written in a space; 0 if there is none."""
+    return int(tx.run("SELECT coalesce(max(seq), 0) FROM trace WHERE space = :space", {"space": space})[0][0])
+
+
+def vectors(tx: Tx, space: int, seqs: Sequence[int]) -> dict[int, bytes | None]:
+    """Return the vectors of versions by sequence number."""
+    among = tx.syntax.among("seq", ":seqs", "integer")
+    rows = tx.run(
+        f"SELECT seq, vector FROM trace WHERE space = :space AND {among}", {"space": space, "seqs": json.dumps(seqs)}
+    )
+    return {int(seq): vector for seq, vector in rows}
 
 
 def begin_reembedding(tx: Tx, goal: str) -> None:
-    """Go on with a re-embedding for this goal; vectors gathered for another goal are dropped."""
-    known = tx.run("SELECT value FROM book WHERE name = 'reembedding'")
-    if known and known[0][0] == goal:
-        return
-    tx.run("DELETE FROM reembedded")
-    tx.run(
-        "INSERT INTO book (name, value) VALUES ('reembedding', :goal)"
-        " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-        {"goal": goal},
-    )
+    """Start or continue a re-embedding for this goal; vectors made for another goal are dropped."""
+    if spaces.read_value(tx, "reembedding") != goal:
+        tx.run("DELETE FROM reembedded")
+        spaces.write_value(tx, "reembedding", goal)
 
 
 def reembedding_progress(tx: Tx) -> tuple[int, int]:
-    """How many of the users' versions have a new vector, and how many there are."""
+    """Return how many of the users' versions have a new vector, and how many there are."""
     users = "space <> (SELECT number FROM space WHERE name = :planted)"
     ((done, total),) = tx.run(
         f"SELECT (SELECT count(*) FROM reembedded WHERE {users}), (SELECT count(*) FROM trace WHERE {users})",
-        {"planted": PLANTED},
+        {"planted": spaces.PLANTED},
     )
     return int(done), int(total)
 
 
-def not_reembedded(tx: Tx, limit: int) -> list[Row]:
-    """Some of the versions without a new vector: sequence number, space, text, tags as JSON, source."""
-    return tx.run(
+def find_not_reembedded(tx: Tx, limit: int) -> list[TextRow]:
+    """Return some of the versions without a new vector."""
+    rows = tx.run(
         "SELECT m.seq, m.space, m.text, m.tags, m.source FROM memory m WHERE NOT EXISTS"
         " (SELECT 1 FROM reembedded r WHERE r.seq = m.seq AND r.space = m.space) ORDER BY m.seq LIMIT :limit",
         {"limit": limit},
     )
+    return [*map(TextRow._make, rows)]
 
 
 def ensure_goal(tx: Tx, goal: str) -> None:
-    """Refuse to go on if another re-embedding, for another embedder, has taken over."""
-    known = tx.run("SELECT value FROM book WHERE name = 'reembedding'")
-    if not known or known[0][0] != goal:
+    """Raise Conflict if a re-embedding with another embedder has taken over."""
+    if spaces.read_value(tx, "reembedding") != goal:
         raise Conflict("another re-embedding has taken over: start again when it is done", current=0)
 
 
-def keep_reembedded(tx: Tx, goal: str, rows: Sequence[tuple[int, int, bytes | None, bytes]]) -> None:
-    """Keep new vectors and words beside the old ones; versions forgotten meanwhile are cleared at the end."""
+def keep_reembedded(tx: Tx, goal: str, rows: Sequence[Reembedded]) -> None:
+    """Store new vectors and words beside the old ones; those of versions forgotten meanwhile are removed at the end."""
     ensure_goal(tx, goal)
     tx.index.keep_reembedded(rows)
 
 
 def put_reembedded(tx: Tx) -> None:
-    """Put the new vectors and words in place and void what mirrors know."""
+    """Replace all vectors and words by the new ones, and invalidate the mirrors."""
     tx.index.put_reembedded()
     tx.run("UPDATE space SET epoch = epoch + 1")
     tx.run("DELETE FROM reembedded")

@@ -1,30 +1,61 @@
-"""Making a book in a database, and looking after it: migrations, size, backup, check."""
+"""A book in a PostgreSQL database: its own tables, partitions and row-level security, migrations, size and check."""
 
 from __future__ import annotations
 
 import zlib
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 import psycopg
 
 from commonplace.errors import NotABook, StoreUnavailable
 from commonplace.settings import Settings
-from commonplace.store import schema, verify
-from commonplace.store.base import Store, Tx
-from commonplace.store.postgres import tables
+from commonplace.store import schema
+from commonplace.store.base import Tx
 from commonplace.store.postgres.address import Address
-from commonplace.store.postgres.connections import Link, connect, vector_types
-from commonplace.store.postgres.index import posted
-from commonplace.store.postgres.transaction import Transaction
-from commonplace.store.postgres.types import VectorTypes
+from commonplace.store.postgres.connections import PostgresConnection, connect, find_vector_types
+from commonplace.store.postgres.transaction import Transaction, unpack_postings
+from commonplace.store.postgres.wire import VectorTypes
+from commonplace.store.tables import spaces
 from commonplace.values import Check
+
+DIVIDED = (
+    "memory", "tag", "feedback", "entry", "file", "message", "link", "job", "request", "trace", "posting", "reembedded",
+)  # fmt: skip
+"""Tables that are partitioned by space; a space lies in one partition."""
+
+_TABLES = (
+    # `halfvec` without a length: a book's dimension may change, and an index names it where needed.
+    """CREATE TABLE trace (space integer NOT NULL, seq bigint NOT NULL, state smallint NOT NULL,
+        session integer NOT NULL, vector halfvec, terms bytea NOT NULL, PRIMARY KEY (space, seq))
+        PARTITION BY HASH (space)""",
+    # In the row as long as it fits: vectors outside the table make a scan three times slower.
+    "ALTER TABLE trace ALTER COLUMN vector SET STORAGE MAIN",
+    """CREATE TABLE posting (space integer NOT NULL, term integer NOT NULL, seq bigint NOT NULL,
+        count smallint NOT NULL, length integer NOT NULL, current boolean NOT NULL,
+        PRIMARY KEY (space, term, seq) INCLUDE (count, length, current)) PARTITION BY HASH (space)""",
+    # The number of memories visible to recall in each space, since counting would read them all, and the last
+    # sequence number, since none is used twice, even after its memory was forgotten.
+    """CREATE TABLE census (space integer PRIMARY KEY, population bigint NOT NULL, last bigint NOT NULL)
+        WITH (fillfactor = 50)""",
+    # The last commit of each connection: tells whether a commit whose answer was lost has succeeded.
+    """CREATE TABLE receipt (writer bigint PRIMARY KEY, token bigint NOT NULL, at timestamptz NOT NULL)
+        WITH (fillfactor = 50)""",
+    """CREATE TABLE reembedded (space integer NOT NULL, seq bigint NOT NULL, vector halfvec, terms bytea NOT NULL,
+        PRIMARY KEY (space, seq)) PARTITION BY HASH (space)""",
+)
+
+# Each transaction sets its space; without it, no row can be read or written. In a sub-select the setting is read once
+# for a statement, not once for a row.
+_POLICY = """CREATE POLICY wall ON {table} USING
+    ((SELECT NULLIF(current_setting('commonplace.space', TRUE), '')::bigint) IN (space, -1))"""
+
 
 _OLDEST = 130000
 _OLDEST_PGVECTOR = (0, 8)
-_TABLES = "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1"
+_TABLE_NAMES = "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1"
 _SIZE = """SELECT coalesce(CAST(sum(pg_total_relation_size(c.oid)) AS bigint), 0) FROM pg_class c
     WHERE c.relnamespace = CAST(current_schema() AS regnamespace) AND c.relkind = 'r'"""
 
@@ -47,27 +78,27 @@ _POSTED = """SELECT t.terms, coalesce(p.number, 0), coalesce(p.total, 0), coales
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """What opening a book found out about its server."""
+    """The result of opening a book's database."""
 
     types: VectorTypes
     engine: str
     position: str
-    """How far the server's log reached."""
-    connection: Link
-    """What it was asked over: connecting takes as long as everything else, so that it is used further."""
+    """Position of the server's log."""
+    connection: PostgresConnection
+    """The connection used, for further use: connecting takes as long as everything else."""
 
 
 def prepare(address: Address, settings: Settings) -> Prepared:
-    """Make the book if the database holds none, or bring it up to date."""
+    """Create the book in an empty database, or migrate it."""
     connection = connect(address.url, address.shown, settings)
     try:
-        return _prepared(connection, address)
+        return _prepare(connection, address)
     except BaseException:
         connection.close()
         raise
 
 
-def _prepared(connection: Link, address: Address) -> Prepared:
+def _prepare(connection: PostgresConnection, address: Address) -> Prepared:
     server = connection.info.server_version
     if server < _OLDEST:
         raise StoreUnavailable(f"{address.shown} is PostgreSQL {server // 10000}: 13 is the oldest that will do")
@@ -76,22 +107,22 @@ def _prepared(connection: Link, address: Address) -> Prepared:
         raise StoreUnavailable(f"{address.shown} keeps texts as {encoding}: make a database with ENCODING 'UTF8'")
     if _version(connection, address) < schema.VERSION:
         _migrate(connection, address)
-    types = vector_types(connection, address.shown)
+    types = find_vector_types(connection, address.shown)
     ((pgvector,),) = connection.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'").fetchall()
     if tuple(map(int, pgvector.split(".")[:2])) < _OLDEST_PGVECTOR:
         raise StoreUnavailable(f"{address.shown} has pgvector {pgvector}: 0.8 is the oldest that will do")
     release = f"{server // 10000}.{server % 10000}"
-    position = _swept(connection, address)
+    position = _sweep_receipts(connection, address)
     engine = f"PostgreSQL {release}, pgvector {pgvector}"
     return Prepared(types=types, engine=engine, position=position, connection=connection)
 
 
-def _swept(connection: Link, address: Address) -> str:
-    """Remove receipts that nobody will ask for any more, and return how far the server's log reaches."""
+def _sweep_receipts(connection: PostgresConnection, address: Address) -> str:
+    """Remove old receipts and return the position of the server's log."""
     ((standby,),) = connection.execute("SELECT pg_is_in_recovery()").fetchall()
-    if standby:  # good for reading
+    if standby:  # can be read
         return "0/0"
-    # Without these it is good for reading, too.
+    # Without these rights the book can still be read.
     with suppress(psycopg.errors.InsufficientPrivilege, psycopg.errors.ReadOnlySqlTransaction):
         connection.execute(f"DELETE FROM {address.quoted}.receipt WHERE at < now() - interval '1 day'".encode())
     ((position,),) = connection.execute("SELECT CAST(pg_current_wal_insert_lsn() AS text)").fetchall()
@@ -99,14 +130,14 @@ def _swept(connection: Link, address: Address) -> str:
 
 
 def holds_a_book(address: Address, settings: Settings) -> bool:
-    """Whether somebody has made a book there already."""
+    """Whether there is a book already."""
     with connect(address.url, address.shown, settings) as connection:
         return _version(connection, address) > 0
 
 
-def _version(connection: Link, address: Address) -> int:
-    """The book's schema version; 0 if there is no book."""
-    found = {name for (name,) in connection.execute(_TABLES, [address.schema]).fetchall()}
+def _version(connection: PostgresConnection, address: Address) -> int:
+    """Return the book's schema version; 0 if there is no book."""
+    found = {name for (name,) in connection.execute(_TABLE_NAMES, [address.schema]).fetchall()}
     if "book" not in found:
         if found:
             raise NotABook(f"schema {address.schema} of {address.shown} holds tables of another program")
@@ -121,7 +152,7 @@ def _version(connection: Link, address: Address) -> int:
     return written["schema"]
 
 
-def _migrate(connection: Link, address: Address) -> None:
+def _migrate(connection: PostgresConnection, address: Address) -> None:
     with connection.transaction():
         key = zlib.crc32(f"commonplace {address.schema}".encode())
         connection.execute("SELECT pg_advisory_xact_lock($1)", [key])
@@ -132,26 +163,53 @@ def _migrate(connection: Link, address: Address) -> None:
         if not current:
             _ensure_extension(connection, address)
             _ensure_schema(connection, address)
-        types = vector_types(connection, address.shown)
+        types = find_vector_types(connection, address.shown)
         connection.execute(f"SET LOCAL search_path TO {address.quoted}, {types.schema}")
-        with connection.piped() as wire:
+        with connection.wire() as wire:
             tx = Transaction(wire)
-            schema.migrate(tx, tables.types(address.partitions), current=current)
+            schema.migrate(tx, _types(address.partitions), current=current)
+            spaces.write_value(tx, "schema", str(schema.VERSION))
+
+
+def _types(partitions: int) -> schema.Types:
+    return schema.Types(
+        blob="bytea",
+        integer="bigint",
+        real="double precision",
+        text='text COLLATE "C"',
+        space="integer",
+        sequence="seq bigint NOT NULL",
+        sequence_key=", PRIMARY KEY (space, seq)",
+        clustered="",
+        divided=" PARTITION BY HASH (space)",
+        create_own=partial(_create_tables, partitions=partitions),
+    )
+
+
+def _create_tables(tx: Tx, *, partitions: int) -> None:
+    for sql in _TABLES:
+        tx.run(sql)
+    for table in DIVIDED:
+        for part in range(partitions):
             tx.run(
-                "INSERT INTO book (name, value) VALUES ('schema', :version)"
-                " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-                {"version": str(schema.VERSION)},
+                f"CREATE TABLE {table}_{part} PARTITION OF {table}"
+                f" FOR VALUES WITH (MODULUS {partitions}, REMAINDER {part})"
             )
+            # For statements that name a partition: policies of the whole table apply only where it is named.
+            tx.run(f"ALTER TABLE {table}_{part} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY")
+    for table in (*DIVIDED, "census"):
+        tx.run(_POLICY.format(table=table))
+        tx.run(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY")
 
 
-def _ensure_schema(connection: Link, address: Address) -> None:
-    # A role that was given the schema may not be allowed to make one.
+def _ensure_schema(connection: PostgresConnection, address: Address) -> None:
+    # A role may own the schema without the right to create one.
     if not connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = $1", [address.schema]).fetchall():
         connection.execute(f"CREATE SCHEMA {address.quoted}".encode())
 
 
-def _ensure_extension(connection: Link, address: Address) -> None:
-    # The extension belongs to the database: books of other schemas may be made at the same moment.
+def _ensure_extension(connection: PostgresConnection, address: Address) -> None:
+    # The extension belongs to the database: books in other schemas may be created at the same moment.
     connection.execute("SELECT pg_advisory_xact_lock($1)", [zlib.crc32(b"commonplace extension")])
     if connection.execute("SELECT 1 FROM pg_extension WHERE extname = 'vector'").fetchall():
         return
@@ -166,27 +224,17 @@ def _ensure_extension(connection: Link, address: Address) -> None:
 
 
 def size(tx: Tx) -> int:
-    """Bytes of every table with its indexes."""
+    """Return the bytes of every table with its indexes."""
     return int(tx.run(_SIZE)[0][0])
 
 
-def backup(store: Store, path: Path, settings: Settings) -> None:
-    """Copy the whole book into a new SQLite file, which opens as a book of its own."""
-    from commonplace.transfer.copy import End, back_up  # few programs back up from here
-
-    back_up(End(store, "the source"), path, settings)
-
-
 def check(tx: Tx, *, deep: bool) -> Check:
-    """Every problem found, in words. `deep` analyses each text again and compares its words with its postings."""
-    problems = verify.broken(tx, {**verify.RULES, **_RULES})
-    if deep:
-        problems += verify.words(tx)
-        wrong = sum(not _is_posted(*row) for row in tx.run(_POSTED))
-        problems += [f"{wrong:,} memories whose postings differ from their words"] if wrong else []
-    return Check(problems=tuple(problems), checked=verify.counted(tx))
+    """Check the book; `deep` also compares the words of each memory with its text and its postings."""
+    wrong = sum(not _is_posted(*row) for row in tx.run(_POSTED)) if deep else 0
+    found = [f"{wrong:,} memories whose postings differ from their words"] if wrong else []
+    return schema.check(tx, _RULES, found, deep=deep)
 
 
 def _is_posted(terms: bytes, number: int, total: int, counted: int) -> bool:
-    hashes, counts = posted(terms)
+    hashes, counts = unpack_postings(terms)
     return (len(hashes), int(hashes.sum(dtype=np.int64)), int(counts.sum(dtype=np.int64))) == (number, total, counted)
