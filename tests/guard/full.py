@@ -7,32 +7,30 @@ import unicodedata
 from collections.abc import Iterator
 from functools import cache, partial
 
-from commonplace.guard import formats, marks, named, placed, readings, written
-from commonplace.guard.injection import NAMES
-from commonplace.guard.marks import Redacted, Secret
+from commonplace.guard import injection, secret_forms, secrets
+from commonplace.guard.secrets import Redacted, Secret
 from commonplace.guard.wordings import WORDINGS
 
 
 def redact(text: str) -> Redacted:
-    return marks.redacted(text, _secrets)
+    return secrets.replace_found(text, _secrets)
 
 
 def _secrets(text: str) -> Iterator[Secret]:
-    yield from formats.blocks(text)
-    for form in formats.FORMS.items:
-        yield from form.matches(text)
-    for place in placed.PLACES.items:
-        yield from place.matches(text)
-    yield from named.read(text, partial(named.NAME.search, text))
+    yield from secrets.find_key_blocks(text)
+    for form in (*secret_forms.FORMS.items, *secret_forms.PLACES.items):
+        yield from secrets.match_form(form, text)
+    yield from secrets.read_names(text, partial(secret_forms.NAME.search, text))
 
 
 def flags(text: str) -> tuple[str, ...]:
-    found = {name for name, pattern in (*written.FORMS.items, written.INVISIBLE) if pattern.search(text)}
+    found = {name for name, pattern in injection.MARKUP.items if pattern.search(text)}
+    found |= {"invisible text"} if injection.INVISIBLE.search(text) else set()
     found |= _said(_plain(text)) | _said(_undisguised(_plain(text)))
-    encoded = (readings.meaning(run[0]) for run in readings.BASE64.finditer(text))
+    encoded = (injection.decode(run[0]) for run in injection.BASE64.finditer(text))
     if any(_said(_plain(hidden)) for hidden in encoded if hidden is not None):
         found.add("encoded")
-    return tuple(name for name in NAMES if name in found)
+    return tuple(name for name in injection.NAMES if name in found)
 
 
 @cache
@@ -45,11 +43,11 @@ def _said(reading: str) -> set[str]:
 
 
 def _plain(text: str) -> str:
-    shown = unicodedata.normalize("NFKC", readings.UNSEEN.sub("", text)).replace("’", "'").lower()
+    shown = unicodedata.normalize("NFKC", injection.UNSEEN.sub("", text)).replace("’", "'").lower()
     return " ".join(shown.split())
 
 
 def _undisguised(reading: str) -> str:
-    reading = readings.APART.sub(" ", reading).translate(readings.LOOKS_LATIN)
-    reading = readings.WITH_DIGIT.sub(lambda found: found[0].translate(readings.DIGITS), reading)
-    return readings.SPELLED.sub(lambda found: found[0].replace(" ", ""), reading)
+    reading = injection.APART.sub(" ", reading).translate(injection.LOOKS_LATIN)
+    reading = injection.WITH_DIGIT.sub(lambda found: found[0].translate(injection.DIGITS), reading)
+    return injection.SPELLED.sub(lambda found: found[0].replace(" ", ""), reading)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.guard import formats, named, placed, written
-from commonplace.guard.injection import flags
-from commonplace.guard.patterns import Pattern, lowered
+from commonplace.guard.injection import MARKUP, flags
+from commonplace.guard.patterns import Pattern, lower
+from commonplace.guard.secret_forms import FORMS, LONGEST_NAME, NAME, NAMES, PLACES, SHORTEST
 from commonplace.guard.secrets import redact
 from commonplace.guard.wordings import WORDINGS
 from tests.guard import full
@@ -72,10 +72,10 @@ def _begins(text: str, start: str) -> bool:
 @pytest.mark.parametrize(
     ("pattern", "ways"),
     [
-        *zip([form.pattern for form in formats.FORMS.items], formats.FORMS.needs, strict=True),
-        *zip([place.pattern for place in placed.PLACES.items], placed.PLACES.needs, strict=True),
-        *zip([pattern for _, pattern in named.NAMES.items], named.NAMES.needs, strict=True),
-        *zip([pattern for _, pattern in written.FORMS.items], written.FORMS.needs, strict=True),
+        *zip([form.pattern for form in FORMS.items], FORMS.needs, strict=True),
+        *zip([place.pattern for place in PLACES.items], PLACES.needs, strict=True),
+        *zip([pattern for _, pattern in NAMES.items], NAMES.needs, strict=True),
+        *zip([pattern for _, pattern in MARKUP.items], MARKUP.needs, strict=True),
     ],
 )
 def test_a_pattern_holds_what_it_needs(pattern: Pattern, ways: tuple[tuple[str, ...], ...]) -> None:
@@ -87,21 +87,21 @@ def test_a_pattern_holds_what_it_needs(pattern: Pattern, ways: tuple[tuple[str, 
 
 
 def test_every_form_is_one_long_word() -> None:
-    for form in formats.FORMS.items:
-        assert width(form.pattern.text)[0] >= formats.SHORTEST
+    for form in FORMS.items:
+        assert width(form.pattern.text)[0] >= SHORTEST
         assert not re.search(r"\\s|\[\^| ", form.pattern.text)
 
 
 def test_no_name_is_longer_than_is_looked_around() -> None:
-    assert max(width(pattern.text)[1] for _, pattern in named.NAMES.items) <= named.LONGEST
+    assert max(width(pattern.text)[1] for _, pattern in NAMES.items) <= LONGEST_NAME
 
 
 def test_lower_case_is_what_a_pattern_sees_that_ignores_case() -> None:
-    letters = "".join(sorted({each for each in named.NAME.text if each.isalpha()} | set("abcdefghijklmnopqrstuvwxyz")))
+    letters = "".join(sorted({each for each in NAME.text if each.isalpha()} | set("abcdefghijklmnopqrstuvwxyz")))
     seen = re.findall(f"[{letters}]", "".join(map(chr, range(sys.maxunicode + 1))), re.IGNORECASE)
-    assert [each for each in seen if (small := lowered(each)) is not None and small not in letters.lower()] == []
+    assert [each for each in seen if (small := lower(each)) is not None and small not in letters.lower()] == []
 
 
 def test_lower_case_is_as_long_as_the_text() -> None:
     everything = [chr(each) for each in range(sys.maxunicode + 1)]
-    assert [each for each in everything if (small := lowered(each)) is not None and len(small) != 1] == []
+    assert [each for each in everything if (small := lower(each)) is not None and len(small) != 1] == []

@@ -1,1 +1,1 @@
-"""The defence against poisoned memories: what must not be kept, obeyed or learned twice. Pure functions."""
+"""Defence against secrets, injected instructions and memories that confirm themselves. Pure functions."""

@@ -1,4 +1,4 @@
-"""What a value looks like: made at random, chosen as a password, a word, or something that stands for a value."""
+"""The look of a value: made at random, chosen as a password, a word, or a placeholder for a value."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 
 from commonplace.guard.patterns import Pattern
+
+Look = Callable[[str], bool]
 
 _UUID = Pattern(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _HEX = Pattern(r"(?:0x)?[0-9a-fA-F]{24,}")
@@ -18,7 +20,7 @@ _STAND_IN = Pattern(
     r"|\(?(?:hidden|masked|redacted)\)?",
     re.DOTALL | re.IGNORECASE,
 )
-# An expression that gives the value when it runs, a type, a call; not the value.
+# An expression that gives the value when it runs, a type or a call.
 _CODE = Pattern(r"[A-Za-z_][\w.]*[(\[].*|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[A-Za-z_]\w*(?:::\w+)+.*", re.DOTALL)
 _PATH = Pattern(r"(?:~|\.{1,2})?/.*|[A-Za-z]:\\.*|[a-z._-]+(?:/(?:[a-z_.-]+|v?\d{1,4}))+")
 _ADDRESS = Pattern(r"[a-z][a-z0-9+.-]*://.*|arn:.*|[a-z]+(?::[a-z0-9_.-]+){2,}")
@@ -34,8 +36,8 @@ _LETTER = Pattern(r"[A-Za-z]")
 _DIGIT_OR_CAPITAL_INSIDE = Pattern(r"[0-9]|[a-z][A-Z]")
 _MARK = Pattern(r"[^A-Za-z0-9\-_'.,/:()]")
 
-# What is said of a password, or stands for its type: not the password.
-_SAID = frozenset(
+# Words about a password, or names of its type.
+_REMARKS = frozenset(
     """
     a about after again already also always an and any anonymous as asked at auto bad be because been before blank bool
     boolean both broken but by bytes case char char[] check common compromised confirm correct credential credentials
@@ -54,23 +56,23 @@ _SAID = frozenset(
 )
 
 _JUDGED = 128
-"""Characters that tell enough of a long value."""
+"""Characters of a long value that are looked at."""
 
 
-def stands_in(value: str) -> bool:
-    """Tell a placeholder, a variable, an expression, a path or an address from a value."""
+def is_placeholder(value: str) -> bool:
+    """Return whether it is a placeholder, a variable, an expression, a path or an address."""
     return any(each.fullmatch(value) for each in (_STAND_IN, _CODE, _PATH, _ADDRESS))
 
 
 def is_random(value: str) -> bool:
-    """Tell what a machine made at random from words, names, numbers and versions."""
+    """Return whether a machine made it at random; words, names, numbers and versions are not."""
     if _UUID.fullmatch(value) or _HEX.fullmatch(value):
         return len(set(value)) > 5
-    return any(map(_is_random, _PIECE.findall(value))) and not _MEASURE.fullmatch(value)
+    return any(map(_is_random_piece, _PIECE.findall(value))) and not _MEASURE.fullmatch(value)
 
 
-def _is_random(piece: str) -> bool:
-    # Words and dates turn from letters to digits once or twice; what is random turns all the time.
+def _is_random_piece(piece: str) -> bool:
+    # Words and dates change between letters and digits once or twice, random text all the time.
     if len(set(piece)) < 5:
         return False
     turns = len(_TURN.findall(piece))
@@ -78,7 +80,7 @@ def _is_random(piece: str) -> bool:
 
 
 def is_mixed(value: str) -> bool:
-    """Tell a password as people choose them: letters with digits, marks or capitals inside."""
+    """Return whether it is a password as people choose them: letters with digits, marks or capitals inside."""
     if len(value) < 5 or _MEASURE.fullmatch(value):
         return False
     value = value[:_JUDGED]
@@ -91,23 +93,20 @@ def is_mixed(value: str) -> bool:
 
 
 def is_number(value: str) -> bool:
-    """Tell a code of digits."""
+    """Return whether it is a code of digits."""
     return value.isdigit() and 4 <= len(value) <= 16
 
 
 def is_word(value: str) -> bool:
-    """Tell a word that may well be a password, since it is nothing that one says of passwords."""
-    return len(value) > 2 and bool(_WORD.fullmatch(value)) and value.casefold() not in _SAID
+    """Return whether it is a word that may be a password."""
+    return len(value) > 2 and bool(_WORD.fullmatch(value)) and value.casefold() not in _REMARKS
 
 
 def is_name(value: str) -> bool:
-    """Tell a word that cannot be said of a password in a sentence: not broken, not mandatory."""
+    """Return whether it is a word that no sentence says of a password, as "broken" and "mandatory" are said."""
     return is_word(value) and value.isascii() and not _ENDING.fullmatch(value.casefold())
 
 
-def is_said(value: str) -> bool:
-    """Tell what is said of passwords, or stands for their type."""
-    return value.casefold().strip(".!?") in _SAID
-
-
-Look = Callable[[str], bool]
+def is_remark(value: str) -> bool:
+    """Return whether it is a word about passwords, or a name of their type."""
+    return value.casefold().strip(".!?") in _REMARKS

@@ -1,4 +1,4 @@
-"""What is taken out of texts, and of what stands beside them, before anything is stored, as the settings say."""
+"""Redaction of texts and of the values stored with them, as the settings say."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from commonplace.errors import InvalidInput
-from commonplace.guard import formats, personal, secrets
+from commonplace.guard import personal, secrets
 from commonplace.settings import Redact
 from commonplace.values import Json, Scope
 
 
 def text(value: str, redact: Redact) -> str:
-    """A text without its secrets, and on request without personal data."""
+    """Return a text without its secrets, and on request without personal data."""
     if redact == "nothing":
         return value
     clean = secrets.redact(value).text
@@ -21,7 +21,7 @@ def text(value: str, redact: Redact) -> str:
 
 
 def json_value(value: Json, redact: Redact, called: str = "") -> Json:
-    """A JSON value with every text in it redacted; what a text is called may tell that it is a secret."""
+    """Return a JSON value with every text in it redacted; `called` is its key, which may say that it is a secret."""
     if redact == "nothing":
         return value
     if isinstance(value, Mapping):
@@ -36,7 +36,7 @@ def json_value(value: Json, redact: Redact, called: str = "") -> Json:
 
 
 def _items(value: Mapping[str, Json], redact: Redact) -> dict[str, Json]:
-    """A mapping with its keys redacted as well; keys that come out alike are numbered, so that no value is lost."""
+    """Return a mapping with its keys redacted, too; keys that become equal are numbered, so that no value is lost."""
     out: dict[str, Json] = {}
     for key, item in value.items():
         clean = named = name(key, redact)
@@ -48,24 +48,23 @@ def _items(value: Mapping[str, Json], redact: Redact) -> dict[str, Json]:
 
 @lru_cache(maxsize=4096)
 def name(value: str, redact: Redact) -> str:
-    """A short text that describes and is often the same: a tag, a source, who speaks, a key of a mapping."""
+    """Return a redacted short text that occurs often: a tag, a source, a speaker, a key of a mapping."""
     return text(value, redact)
 
 
 def names(values: tuple[str, ...], redact: Redact) -> tuple[str, ...]:
-    """Tags and the like, without repeats."""
+    """Return redacted tags and the like, without repeats."""
     return tuple(dict.fromkeys(name(value, redact) for value in values)) if values else ()
 
 
 def optional_name(value: str | None, redact: Redact) -> str | None:
-    """A short text that may be missing."""
     return None if value is None else name(value, redact)
 
 
 def key(value: str, what: str, redact: Redact) -> str:
-    """A name by which a caller finds something again: it cannot be changed, so that a secret in it is refused.
+    """Return a name by which a caller finds something again. It cannot be changed, so one with a secret is rejected.
 
-    Only what has the form of a known key or token is: "auth0|5f7c8ec7c33c6c004bbafe82" is somebody's id, no password.
+    Only the forms of known keys and tokens count: "auth0|5f7c8ec7c33c6c004bbafe82" is somebody's id, no password.
     """
     if redact != "nothing" and _has_form(value):
         raise InvalidInput(
@@ -77,11 +76,11 @@ def key(value: str, what: str, redact: Redact) -> str:
 
 @lru_cache(maxsize=4096)
 def _has_form(value: str) -> bool:
-    return next(iter(formats.find(value)), None) is not None
+    return next(iter(secrets.find_forms(value)), None) is not None
 
 
 def scope(value: Scope, redact: Redact) -> Scope:
-    """A scope whose parts hold no secret."""
+    """Return the scope; reject one with a secret in its parts."""
     for part in ("user", "agent", "session"):
         named = getattr(value, part)
         if named is not None:
@@ -90,12 +89,10 @@ def scope(value: Scope, redact: Redact) -> Scope:
 
 
 def metadata(encoded: str, redact: Redact) -> str:
-    """Metadata as JSON text, redacted."""
     if redact == "nothing" or encoded == "{}":
         return encoded
     return json.dumps(json_value(json.loads(encoded), redact), ensure_ascii=False)
 
 
 def optional(value: str | None, redact: Redact) -> str | None:
-    """A text that may be missing."""
     return None if value is None else text(value, redact)
