@@ -33,6 +33,7 @@ INTENDED = {
     *("Draft", "Memory", "Scope", "Within", "Hit", "Score", "Recall", "Page", "Revision", "Forgotten"),
     *("Learned", "Link", "Job"),
     *("Entry", "File", "Message", "Stats", "Check", "Dated", "dates_in"),
+    *("KeyValue", "Canvas", "Transcript", "pack"),
     *ERRORS,
 }
 
@@ -44,7 +45,7 @@ HEAVY_BUILT_IN = ("http.server", "multiprocessing", "socketserver", "unittest", 
 SMOKE = """
 import commonplace, commonplace.testing
 assert commonplace.testing.BookConformance
-import commonplace.integrations.door, commonplace.integrations.tasks  # they need only what the package needs
+import commonplace.integrations.handle, commonplace.integrations.tasks  # they need only what the package needs
 with commonplace.open("smoke.db") as book:
     book.remember("We chose FastAPI over Flask because of async support", kind="decision")
     assert "FastAPI" in book.recall("Which web framework did we choose?").text

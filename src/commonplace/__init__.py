@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from commonplace.aio import AsyncBook as AsyncBook
     from commonplace.book import Book as Book
+    from commonplace.canvas import Canvas as Canvas
     from commonplace.errors import AnswerLost as AnswerLost
     from commonplace.errors import BookTooNew as BookTooNew
     from commonplace.errors import CommonplaceError as CommonplaceError
@@ -50,13 +51,16 @@ if TYPE_CHECKING:
     from commonplace.errors import StoreUnavailable as StoreUnavailable
     from commonplace.errors import TooLarge as TooLarge
     from commonplace.errors import Unauthorized as Unauthorized
+    from commonplace.kv import KeyValue as KeyValue
     from commonplace.location import open as open
     from commonplace.location import open_async as open_async
     from commonplace.location import reindex as reindex
+    from commonplace.recall.pack import pack as pack
     from commonplace.settings import Settings as Settings
     from commonplace.settings import __version__ as __version__
     from commonplace.text.dates import Dated as Dated
     from commonplace.text.dates import dates_in as dates_in
+    from commonplace.transcript import Transcript as Transcript
     from commonplace.values import Check as Check
     from commonplace.values import Draft as Draft
     from commonplace.values import Entry as Entry
@@ -79,6 +83,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "aio": "AsyncBook",
     "book": "Book",
+    "canvas": "Canvas",
     "errors": (
         "AnswerLost BookTooNew CommonplaceError Conflict DimensionMismatch EmbedderFailed EmbedderMismatch "
         "EmbedderUnavailable Forbidden InvalidFilter InvalidInput InvalidPatch InvalidText JobFailed "
@@ -86,9 +91,12 @@ _HOMES = {
         "RequestReused RequestTimeout RerankerFailed ServerFailed ServerUnavailable StalePatch StoreBusy "
         "StoreClosed StoreCorrupt StoreError StoreFull StoreReadOnly StoreUnavailable TooLarge Unauthorized"
     ),
+    "kv": "KeyValue",
     "location": "open open_async reindex",
+    "recall.pack": "pack",
     "settings": "Settings __version__",
     "text.dates": "Dated dates_in",
+    "transcript": "Transcript",
     "values": (
         "Check Draft Entry File Forgotten Hit Job Learned Link Memory Message Page Recall Revision Scope Score "
         "Stats Within"

@@ -29,12 +29,18 @@ _BATCH = 200
 """Exported records that are fetched in one visit to a worker thread."""
 
 
+_LOCAL = 4
+"""Threads of a book in this process: more would not search faster, and each one that runs may keep the loop waiting."""
+_SERVED = 32
+"""Threads of a book behind a server, which only wait for it."""
+
+
 class Threads:
     """Runs blocking calls in worker threads of its own, so that other users of the loop's pool cannot delay them."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, *, served: bool) -> None:
         self.stopped = False
-        self._pool = ThreadPoolExecutor(max_workers=most, thread_name_prefix="commonplace")
+        self._pool = ThreadPoolExecutor(max_workers=_SERVED if served else _LOCAL, thread_name_prefix="commonplace")
 
     async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         if self.stopped:
@@ -117,7 +123,10 @@ def _recall(
 
 
 class AsyncBook(Awaited[Book]):
-    """A shared, persistent memory, awaited: one space of one store. Made by `open_async`."""
+    """A shared, persistent memory, awaited: one space of one store. Made by `open_async`, or from an open Book."""
+
+    def __init__(self, sync: Book, threads: Threads | None = None) -> None:
+        super().__init__(sync, threads or Threads(served=sync.served))
 
     @property
     def space(self) -> str:
@@ -128,6 +137,11 @@ class AsyncBook(Awaited[Book]):
     def where(self) -> str:
         """The path or URL of the store or server, without a password."""
         return self.sync.where
+
+    @property
+    def served(self) -> bool:
+        """Whether a server keeps the book and does its work."""
+        return self.sync.served
 
     @property
     def closed(self) -> bool:

@@ -80,6 +80,11 @@ class Book(ABC):
         return self._where
 
     @property
+    def served(self) -> bool:
+        """Whether a server keeps the book and does its work."""
+        return False
+
+    @property
     @abstractmethod
     def closed(self) -> bool:
         """Whether the book was closed, by this object or another one on the same store."""

@@ -47,10 +47,6 @@ ExtractorLike = Extractor | str | None
 Progress = Callable[[int, int], None]
 LEDGER = "model tokens"
 """The key-value namespace in which a book counts the tokens of its extractor's model."""
-_LOCAL_THREADS = 4
-"""Threads of a book in this process: more would not search faster, and each one that runs may keep the loop waiting."""
-_REMOTE_THREADS = 32
-"""Threads of a book behind a server, which only wait for it."""
 
 
 def open(
@@ -109,7 +105,7 @@ async def open_async(
     timeout: float | None = None,
 ) -> AsyncBook:
     """Open a book as `open` does, for use from an event loop."""
-    threads = threads_for(where)
+    threads = Threads(served=is_remote(str(where)))
     try:
         book = await threads.run(
             open, where, space=space, embedder=embedder, reranker=reranker, settings=settings, extractor=extractor,
@@ -119,11 +115,6 @@ async def open_async(
         threads.stop()
         raise
     return AsyncBook(book, threads)
-
-
-def threads_for(where: Where) -> Threads:
-    """Return worker threads for a book at a path or URL."""
-    return Threads(_REMOTE_THREADS if is_remote(str(where)) else _LOCAL_THREADS)
 
 
 def open_core(

@@ -1,1 +1,1 @@
-"""Doors from agent frameworks to a book; each is imported by its own name and needs its framework's package."""
+"""Integrations of commonplace with agent frameworks; each is imported by its own name and needs its framework."""

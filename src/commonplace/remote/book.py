@@ -190,6 +190,10 @@ class RemoteBook(Book):
         self._path = f"/spaces/{path_part(self._space)}"
 
     @property
+    def served(self) -> bool:
+        return True
+
+    @property
     def closed(self) -> bool:
         return self._transport.closed
 

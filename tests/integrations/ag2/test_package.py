@@ -7,9 +7,6 @@ from tests.integrations.processes import ran, start
 MISSING = """
 import sys
 sys.modules["ag2"] = None
-from importlib import util
-found = util.find_spec
-util.find_spec = lambda name, *rest: None if name == "ag2" else found(name, *rest)
 try:
     import commonplace.integrations.ag2
 except ModuleNotFoundError as error:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from tests.integrations.processes import ran, start
 
 MISSING = """
-from importlib import util
-found = util.find_spec
-util.find_spec = lambda name, *rest: None if name == "agent_framework" else found(name, *rest)
+import sys
+sys.modules["agent_framework"] = None
 try:
     import commonplace.integrations.agent_framework
 except ModuleNotFoundError as error:

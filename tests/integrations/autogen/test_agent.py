@@ -19,9 +19,8 @@ from tests.integrations.autogen.scripted import agent, client, text
 
 def test_without_autogen_the_import_says_what_to_install(tmp_path: Path) -> None:
     program = (
-        "import importlib.util\n"
-        "found = importlib.util.find_spec\n"
-        "importlib.util.find_spec = lambda name, *more: None if name == 'autogen_agentchat' else found(name, *more)\n"
+        "import sys\n"
+        "sys.modules['autogen_agentchat'] = None\n"
         "import commonplace.integrations.autogen\n"
     )
     source = str(Path(__file__).resolve().parents[3] / "src")

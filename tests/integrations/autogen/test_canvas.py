@@ -16,7 +16,7 @@ from autogen_ext.memory.canvas import TextCanvas, TextCanvasMemory
 
 import commonplace
 from commonplace.integrations.autogen import CanvasMemory, SharedCanvas
-from commonplace.integrations.autogen.canvas_tools import ApplyPatchArgs, UpdateFileArgs
+from commonplace.integrations.autogen.canvas import ApplyPatchArgs, UpdateFileArgs
 from tests.integrations.autogen.scripted import agent, asked, call, client, text
 
 STORY = "# The hare\n\nA hare met **a sunflower** in the meadow.\nThey became friends.\n"
@@ -95,7 +95,7 @@ def test_a_patch_is_for_the_file_that_the_tool_was_given(book: commonplace.Book,
     [
         ("", commonplace.InvalidPatch, "empty|ends where"),
         ("make it nicer", commonplace.InvalidPatch, "not part of a unified diff"),
-        (diff(STORY, NAMED) + diff(STORY, NAMED, "other.md"), commonplace.InvalidPatch, "2 files"),
+        (diff(STORY, NAMED) + diff(STORY, NAMED, "other.md"), commonplace.InvalidPatch, "several files"),
         (diff("Once\n", "Twice\n"), commonplace.StalePatch, "reads now:\n# The hare"),
     ],
 )
@@ -161,7 +161,7 @@ def test_a_file_that_another_process_deletes_meanwhile_ends_neither_a_turn_nor_c
             book.canvas("canvas").delete("story.md")
             return files
 
-    late = Meanwhile(canvas._door, "canvas")
+    late = Meanwhile(canvas._handle, "canvas")
     for path in ("story.md", "title.md"):
         canvas.add_or_update_file(path, STORY)
     assert [file.path for file in late.read_all()] == ["story.md", "title.md"]

@@ -27,6 +27,7 @@ from PIL import Image as Pillow
 import commonplace
 from commonplace.guard import echo
 from commonplace.integrations.autogen import CanvasMemory, CommonplaceMemory, memory_tools, shared_memory
+from commonplace.integrations.autogen import context as contexts
 from commonplace.recall import pack
 from commonplace.testing import HashEmbedder
 from tests.integrations.autogen.scripted import UserMessage, agent, asked, client, text
@@ -161,9 +162,7 @@ class Asked(CommonplaceMemory):
     questions: list[str]
 
     async def update_context(self, model_context: ChatCompletionContext) -> Any:
-        from commonplace.integrations.autogen import injecting
-
-        self.questions = [injecting.question(await injecting.messages_of(model_context))]
+        self.questions = [contexts.question(await contexts.read_messages(model_context))]
         return await super().update_context(model_context)
 
 

@@ -30,7 +30,7 @@ from PIL import Image as Pillow
 import commonplace
 from commonplace.guard import echo
 from commonplace.integrations.autogen import CommonplaceMemory
-from commonplace.integrations.autogen.injecting import MARK
+from commonplace.integrations.autogen.context import MARK
 from tests.integrations.autogen.scripted import UserMessage, agent, asked, call, client
 
 

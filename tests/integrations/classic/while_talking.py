@@ -10,7 +10,8 @@ import pytest
 from autogen import UserProxyAgent
 
 import commonplace
-from commonplace.integrations.autogen_classic import GroupChatMemory, attach, books, hooks
+from commonplace.integrations.autogen_classic import GroupChatMemory, attach, hooks
+from commonplace.integrations.handle import close_shared
 from tests.integrations.classic.scripted import manages, says
 from tests.services import documents as others
 
@@ -109,7 +110,7 @@ def a_place_whose_book_was_closed_is_opened_again() -> None:
     again = GroupChatMemory("closed", "closed.db")
     assert [each["content"] for each in again.messages] == ["One"]
     again.book.close()
-    books.close()  # as at the end of the program
+    close_shared()  # as at the end of the program
 
 
 def an_asynchronous_chat_is_learned_from() -> None:

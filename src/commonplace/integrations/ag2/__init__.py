@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from commonplace.integrations.ag2._needed import PACKAGES as PACKAGES
-from commonplace.integrations.ag2.learning import LearnAggregate
-from commonplace.integrations.ag2.policy import RecallPolicy
-from commonplace.integrations.ag2.store import BookKnowledgeStore
-from commonplace.integrations.ag2.tools import memory_tools
+from commonplace.errors import missing_package
+
+try:
+    from commonplace.integrations.ag2.memory import LearnAggregate, RecallPolicy, memory_tools
+    from commonplace.integrations.ag2.store import BookKnowledgeStore
+except ModuleNotFoundError as error:
+    package = str(error.name).partition(".")[0]
+    raise ModuleNotFoundError(missing_package(__name__, package, "ag2"), name=package) from error
 
 __all__ = ["BookKnowledgeStore", "LearnAggregate", "RecallPolicy", "memory_tools"]

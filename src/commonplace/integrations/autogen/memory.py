@@ -1,28 +1,33 @@
-"""CommonplaceMemory: a book as the memory of an AutoGen agent."""
+"""CommonplaceMemory: a book as the memory of an AutoGen agent, alone or in a team, and as the tools of its model."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from dataclasses import fields
+from typing import Any, Literal
 
 from autogen_core import CancellationToken, Component
 from autogen_core.memory import Memory, MemoryContent, MemoryQueryResult, UpdateContextResult
 from autogen_core.model_context import ChatCompletionContext
-from typing_extensions import Self
+from autogen_core.tools import BaseTool, FunctionTool
+from typing_extensions import Self, Unpack
 
-from commonplace.integrations.autogen import contents, injecting
-from commonplace.integrations.autogen.cancelling import cancellable
-from commonplace.integrations.autogen.keeping import Keeping
-from commonplace.integrations.autogen.listening import Listener
-from commonplace.integrations.autogen.options import CommonplaceMemoryConfig, Options
-from commonplace.integrations.autogen.recalling import Found, recall
-from commonplace.integrations.autogen.switching import Switching, in_our_words
-from commonplace.integrations.door import Door, Where
-from commonplace.integrations.words import readable
+from commonplace import AsyncBook
+from commonplace.errors import InvalidInput
+from commonplace.integrations.autogen import config as configs
+from commonplace.integrations.autogen import contents
+from commonplace.integrations.autogen import context as contexts
+from commonplace.integrations.autogen.config import CommonplaceMemoryConfig
+from commonplace.integrations.autogen.context import ContextListener, cancellable
+from commonplace.integrations.conversation import RecallOptions, Recollection, clean_text
+from commonplace.integrations.handle import BookHandle, BookLike
+from commonplace.integrations.tools import ToolOptions, make_async_functions
 from commonplace.values import NOBODY, Order, Scope, Within, checks
 
+Level = Literal["agent", "group", "global"]
 
-class CommonplaceMemory(Keeping, Switching, Memory, Component[CommonplaceMemoryConfig]):
+
+class CommonplaceMemory(Memory, Component[CommonplaceMemoryConfig]):
     """A persistent memory that agents, teams and processes share.
 
     `where` is a path, a URL or an open book (else COMMONPLACE_BOOK, else commonplace.db). `scope` is where `add`
@@ -37,7 +42,7 @@ class CommonplaceMemory(Keeping, Switching, Memory, Component[CommonplaceMemoryC
 
     def __init__(
         self,
-        where: Where | None = None,
+        where: BookLike | None = None,
         *,
         space: str | None = None,
         name: str | None = None,
@@ -53,60 +58,128 @@ class CommonplaceMemory(Keeping, Switching, Memory, Component[CommonplaceMemoryC
         learn: bool = False,
         session: str | None = None,
     ) -> None:
-        self._door = Door(where, space)
+        super().__init__()
+        self._handle = BookHandle(where, space)
         self._name = name
         self._scope = checks.scope(scope)
-        self._options = Options(
-            within=checks.within(within), order=checks.order(order), k=k, threshold=threshold, max_tokens=max_tokens,
-            filter=filter, kinds=kinds, tags=tags,
+        self._options = RecallOptions(
+            within=checks.within(within), order=order, k=k, threshold=threshold, max_tokens=max_tokens, filter=filter,
+            kinds=kinds, tags=tags,
         )  # fmt: skip
-        self._listener = Listener(self._door, self._scope, session) if learn else None
+        self._listener = ContextListener(self._handle, self._scope, session) if learn else None
         self._session = session
+
+    @classmethod
+    def from_redis_config(cls, config: object = None, *, where: BookLike | None = None, **fields: Any) -> Self:
+        """Return a memory configured as RedisMemory is; `index_name` becomes the space.
+
+        This and the next two take AutoGen's config object, a mapping, or its fields.
+        """
+        return cls(where, **configs.read_redis(config, fields))
+
+    @classmethod
+    def from_chromadb_config(cls, config: object = None, *, where: BookLike | None = None, **fields: Any) -> Self:
+        """Return a memory configured as ChromaDBVectorMemory is; tenant, database and collection become the space.
+
+        A persistent one is kept in its `persistence_path`, beside what is there.
+        """
+        arguments = configs.read_chromadb(config, fields)
+        path = arguments.pop("where", None)
+        if where is None and path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            where = path
+        return cls(where, **arguments)
+
+    @classmethod
+    def from_mem0_config(cls, settings: object = None, /, *, where: BookLike | None = None, **fields: Any) -> Self:
+        """Return a memory configured as Mem0Memory is; what is added is the user's, and only that is found."""
+        # `settings` is positional only: Mem0's config has a field that is called config.
+        return cls(where, **configs.read_mem0(settings, fields))
 
     @property
     def name(self) -> str:
         """The name given, for people to tell memories apart."""
-        return self._name or injecting.MARK
+        return self._name or contexts.MARK
 
     @property
     def source(self) -> str:
         """The source of this memory's messages in a model context: the same for the same memory in any process."""
-        return injecting.source(self._name, self._door.where, self._door.space, self._scope, self._options)
+        return contexts.make_source(self._name, self._handle.where, self._handle.space, self._scope, self._options)
 
     async def update_context(self, model_context: ChatCompletionContext) -> UpdateContextResult:
-        """Put what bears on the last words above them, in place of what stood there for the words before."""
-        messages = await injecting.messages_of(model_context)
-        options = self._options if self._listener is None else self._listener.elsewhere(self._options)
-        found = await recall(self._door, injecting.question(messages), options)
-        injecting.show(model_context, self.source, found.text, messages)
-        if self._listener is not None:
-            await self._listener.listen(model_context, messages)
-        return UpdateContextResult(memories=_results(found, contents.shown))
+        """Show what bears on the last words above them, in place of what was shown for the words before."""
+        messages = await contexts.read_messages(model_context)
+        listener = self._listener
+        options = self._options if listener is None else self._options.outside(listener.session)
+        found = await self._recall(options, contexts.question(messages))
+        contexts.show(model_context, self.source, found.text, messages)
+        if listener is not None:
+            await listener.listen(model_context, messages)
+        return UpdateContextResult(memories=_results(found, contents.make_shown_content))
 
     async def query(
         self, query: str | MemoryContent = "", cancellation_token: CancellationToken | None = None, **kwargs: Any
     ) -> MemoryQueryResult:
-        """What bears on the query, the best first, then what to avoid; options as of `Book.recall`, for this once."""
-        options = self._options.but(in_our_words(kwargs))
+        """Return what bears on the query, the best first, then what to avoid; options are those of `Book.recall`."""
+        options = self._options.replace(configs.translate_options(kwargs))
         if options.order == "time" and "max_tokens" not in kwargs:
-            options = options.but({"max_tokens": None})  # the budget is the prompt's: a list is returned whole
-        work = recall(self._door, readable(contents.text_of(query)), options)
+            options = options.replace({"max_tokens": None})  # the budget is the prompt's: a list is returned whole
+        work = self._recall(options, clean_text(contents.query_text(query)))
         found = await cancellable(work, cancellation_token)
-        return await self._door.run(_results, found, contents.found)
+        return await self._handle.run(_results, found, contents.make_content)
+
+    async def add(self, content: MemoryContent, cancellation_token: CancellationToken | None = None) -> None:
+        """Remember a content; when this returns it is on disk, and every agent on the book recalls it."""
+
+        def work() -> None:
+            self._handle.open().remember(contents.make_draft(content, self._scope))
+
+        await cancellable(self._handle.run(work), cancellation_token)
+
+    async def forget(self, id: str) -> None:
+        """Remove the memory that a result's metadata names as `id`, with all its versions."""
+        await (await self.book()).forget(id)
+
+    async def revise(self, id: str, content: MemoryContent, *, reason: str | None = None) -> None:
+        """Give a memory a new content; the old one stays in its history. Its metadata stays unless some is given."""
+        changes = await self._handle.run(contents.make_changes, content)
+        await (await self.book()).revise(id, **changes, reason=reason)
+
+    async def clear(self) -> None:
+        """Forget what belongs to this memory's scope; without one, what belongs to no user and no agent."""
+        unowned = {"user": {"$exists": False}, "agent": {"$exists": False}}
+        selection: dict[str, Any] = {"filter": unowned} if self._scope == NOBODY else {"scope": self._scope}
+        await (await self.book()).forget(**selection)
+
+    async def book(self) -> AsyncBook:
+        """Return the book itself, for every verb that AutoGen has no name for."""
+        return await self._handle.book()
 
     async def close(self) -> None:
-        """Learn from what was said last, if this learns; release the book if this opened it. What it holds stays."""
+        """Learn from what was said last, if this learns; release the book if this opened it. Its contents stay."""
         try:
             if self._listener is not None:
                 await self._listener.finish()
-                await self._door.learned()
+                await self._handle.finish_learning()
         finally:
-            await self._door.close()
+            await self._handle.close()
+
+    async def _recall(self, options: RecallOptions, query: str) -> Recollection:
+        return await self._handle.run(lambda: options.recall(self._handle.open(), query))
 
     def _to_config(self) -> CommonplaceMemoryConfig:
-        door, learns = self._door, self._listener is not None
-        return self._options.config(
-            where=door.where, space=door.space, name=self._name, scope=self._scope, learn=learns, session=self._session
+        options = {field.name: getattr(self._options, field.name) for field in fields(self._options)}
+        return CommonplaceMemoryConfig.model_validate(
+            {
+                **options,
+                "max_tokens": "unlimited" if self._options.max_tokens is None else self._options.max_tokens,
+                "where": self._handle.where,
+                "space": self._handle.space,
+                "name": self._name,
+                "scope": self._scope,
+                "learn": self._listener is not None,
+                "session": self._session,
+            }
         )
 
     @classmethod
@@ -114,5 +187,33 @@ class CommonplaceMemory(Keeping, Switching, Memory, Component[CommonplaceMemoryC
         return cls(**config.arguments())
 
 
-def _results(found: Found, made: Callable[..., MemoryContent]) -> MemoryQueryResult:
-    return MemoryQueryResult(results=[*map(made, found.hits), *(made(hit, avoid=True) for hit in found.avoid)])
+def shared_memory(
+    where: BookLike, *, agent: str, group: str | None = None, writes: Level = "group", **options: Any
+) -> CommonplaceMemory:
+    """Return a memory for one agent of a group: it finds its own, its group's and everybody's memories.
+
+    `writes` says for whom it writes; `options` are those of CommonplaceMemory. Scopes help to find the right thing and
+    do not isolate: groups that must not see each other get a `space` each.
+    """
+    scopes = {"agent": Scope(agent=agent), "group": Scope(session=group), "global": NOBODY}
+    if writes not in scopes:
+        raise InvalidInput(f"writes is 'agent', 'group' or 'global', not {writes!r}")
+    if writes == "group" and group is None:
+        raise InvalidInput("there is no group to write for: name one with group=, or pass writes='agent' or 'global'")
+    # Without a group no group's memories are found: an empty tuple names no session.
+    within = Within(agents=(agent,), sessions=() if group is None else (group,))
+    return CommonplaceMemory(where, scope=scopes[writes], within=within, **options)
+
+
+def memory_tools(where: BookLike, **options: Unpack[ToolOptions]) -> list[BaseTool[Any, Any]]:
+    """Return the tools remember, recall and forget on one book.
+
+    They write into `scope`, look `within`, and forget only what is in their scope. A book that is opened here stays
+    open as long as the program runs; pass an open one to close it yourself.
+    """
+    functions = make_async_functions(where, explain=False, **options)
+    return [FunctionTool(each, each.__doc__ or "", name=each.__name__) for each in functions]
+
+
+def _results(found: Recollection, make: Callable[..., MemoryContent]) -> MemoryQueryResult:
+    return MemoryQueryResult(results=[*map(make, found.hits), *(make(hit, avoid=True) for hit in found.avoid)])

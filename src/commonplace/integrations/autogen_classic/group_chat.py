@@ -12,7 +12,6 @@ from commonplace.integrations.autogen_classic.group_memory import GROUP, GroupCh
 from commonplace.integrations.autogen_classic.notes import Notes
 from commonplace.integrations.autogen_classic.persistent import Persistent
 from commonplace.integrations.autogen_classic.voices import Kept, Person, whole
-from commonplace.integrations.door import Where
 
 
 class GroupChat(autogen.GroupChat):  # type: ignore[misc]  # AutoGen is not installed where types are checked
@@ -88,7 +87,7 @@ class PersistentGroupChat(GroupChat):
         messages: list[dict[str, Any]] | None = None,
         *rest: Any,
         memory: MemoryBase | str = GROUP,
-        book: Where | None = None,
+        book: BookLike | None = None,
         space: str | None = None,
         **options: Any,
     ) -> None:

@@ -10,9 +10,8 @@ from autogen import ConversableAgent
 
 from commonplace.errors import InvalidInput
 from commonplace.integrations.autogen_classic import voices
-from commonplace.integrations.autogen_classic.books import opened
+from commonplace.integrations.handle import BookLike, open_shared
 from commonplace.integrations.autogen_classic.listening import Listener
-from commonplace.integrations.door import Where
 from commonplace.transcript import Transcript
 
 GROUP = "group-chat-session"
@@ -34,9 +33,9 @@ class MemoryBase(ABC):
 class GroupChatMemory(MemoryBase):
     """The messages of one session of a book, in order: memories of the same session, in any process, are the same."""
 
-    def __init__(self, session: str = GROUP, book: Where | None = None, *, space: str | None = None) -> None:
+    def __init__(self, session: str = GROUP, book: BookLike | None = None, *, space: str | None = None) -> None:
         self.session = session
-        self.book = opened(book, space)
+        self.book = open_shared(book, space)
 
     @property
     def messages(self) -> list[dict[str, Any]]:

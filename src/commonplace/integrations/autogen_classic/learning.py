@@ -12,9 +12,8 @@ from autogen import ConversableAgent, GroupChat
 
 from commonplace.book import Book
 from commonplace.errors import CommonplaceError, InvalidInput, StoreUnavailable
-from commonplace.integrations.autogen_classic.books import opened
+from commonplace.integrations.handle import BookLike, open_shared
 from commonplace.integrations.autogen_classic.listening import Listener
-from commonplace.integrations.door import Where
 from commonplace.values import NOBODY, Job, Scope
 
 logger = logging.getLogger(__name__)
@@ -104,7 +103,7 @@ class Learner:
 
 
 def attach(
-    book: Where | None,
+    book: BookLike | None,
     agents: Iterable[ConversableAgent] | GroupChat,
     every: int = 10,
     *,
@@ -118,6 +117,6 @@ def attach(
     Each message is kept once with its speaker, however many agents hear it. What is said by somebody who was not given
     is kept when one of the agents answers it. Without a `session` each conversation gets one of its own.
     """
-    learner = Learner(opened(book, space), every=every, session=session, scope=scope, tags=tags)
+    learner = Learner(open_shared(book, space), every=every, session=session, scope=scope, tags=tags)
     learner.listener.add(getattr(agents, "agents", agents))
     return learner

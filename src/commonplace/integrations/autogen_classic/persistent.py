@@ -8,9 +8,8 @@ from weakref import WeakSet
 from autogen import UserProxyAgent
 
 from commonplace.integrations.autogen_classic import voices
-from commonplace.integrations.autogen_classic.books import opened
+from commonplace.integrations.handle import BookLike, open_shared
 from commonplace.integrations.autogen_classic.notes import Notes
-from commonplace.integrations.door import Where
 from commonplace.transcript import Transcript
 
 
@@ -25,12 +24,12 @@ class Persistent:
         self,
         name: str,
         *rest: Any,
-        book: Where | None = None,
+        book: BookLike | None = None,
         space: str | None = None,
         recent: int = 200,
         **options: Any,
     ) -> None:
-        self.book = opened(book, space)
+        self.book = open_shared(book, space)
         self.memory = Notes(
             self.book.kv(f"autogen-{name}"), {"conversation_history": lambda: self.conversation_history}
         )

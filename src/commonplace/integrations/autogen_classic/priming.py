@@ -8,10 +8,9 @@ from typing import Any
 
 from autogen import ConversableAgent, GroupChat
 
-from commonplace.integrations.autogen_classic.books import opened
+from commonplace.integrations.handle import BookLike, open_shared
 from commonplace.integrations.autogen_classic.recalling import unfenced
-from commonplace.integrations.door import Where
-from commonplace.integrations.words import readable, shortened
+from commonplace.integrations.conversation import clean_text, shorten
 from commonplace.values import Recall, Scope, Within
 
 BEGIN, END = "[From earlier conversations]", "[End of earlier conversations]"
@@ -20,7 +19,7 @@ _BLOCK = re.compile(rf"\n*^{re.escape(BEGIN)}$.*?^{re.escape(END)}$", re.MULTILI
 
 def prime(
     agents: ConversableAgent | Iterable[ConversableAgent] | GroupChat,
-    book: Where | None,
+    book: BookLike | None,
     query: str,
     *,
     space: str | None = None,
@@ -35,8 +34,8 @@ def prime(
 
     Where nothing bears on it, nothing stands there. Returns what was recalled.
     """
-    found = opened(book, space).recall(
-        shortened(readable(query)), k=k, max_tokens=max_tokens, within=within, kinds=kinds, tags=tags,
+    found = open_shared(book, space).recall(
+        shorten(clean_text(query)), k=k, max_tokens=max_tokens, within=within, kinds=kinds, tags=tags,
         threshold=threshold,
     )  # fmt: skip
     known = [agents] if isinstance(agents, ConversableAgent) else getattr(agents, "agents", agents)

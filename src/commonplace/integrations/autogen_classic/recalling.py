@@ -7,12 +7,12 @@ from typing import Any
 
 from commonplace.integrations.autogen_classic.hooks import Messages
 from commonplace.integrations.autogen_classic.voices import words
-from commonplace.integrations.words import shortened
+from commonplace.integrations.conversation import shorten
 
 
 def question(messages: Messages) -> str:
     """What others said since the agent last did: in a chat the last message, in a group all that was said since."""
-    return shortened("\n".join(words(messages[at].get("content")) for at in _asked(messages)))
+    return shorten("\n".join(words(messages[at].get("content")) for at in _asked(messages)))
 
 
 def reminded(messages: Messages, text: str) -> Messages:

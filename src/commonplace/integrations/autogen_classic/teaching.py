@@ -12,10 +12,9 @@ from autogen.agentchat.contrib.capabilities.agent_capability import AgentCapabil
 from commonplace.book import Book
 from commonplace.errors import InvalidInput
 from commonplace.integrations.autogen_classic import hooks, recalling
-from commonplace.integrations.autogen_classic.books import opened
+from commonplace.integrations.handle import BookLike, open_shared
 from commonplace.integrations.autogen_classic.hooks import Messages
 from commonplace.integrations.autogen_classic.learning import Learner, logger
-from commonplace.integrations.door import Where
 from commonplace.values import NOBODY, Memory, Recall, Scope, Within
 
 TAG = "teachability"
@@ -39,7 +38,7 @@ class Teachability(AgentCapability):  # type: ignore[misc]  # AutoGen is not ins
         max_num_retrievals: int | None = 10,
         llm_config: dict[str, Any] | bool | None = None,
         *,
-        book: Where | None = None,
+        book: BookLike | None = None,
         space: str | None = None,
         threshold: float | None = None,
         max_tokens: int = 2000,
@@ -55,7 +54,7 @@ class Teachability(AgentCapability):  # type: ignore[misc]  # AutoGen is not ins
                 raise InvalidInput("path_to_db_dir and book both say where the memory is: give one of them")
             Path(path_to_db_dir).mkdir(parents=True, exist_ok=True)
             book = Path(path_to_db_dir) / "commonplace.db"
-        self.book: Book = opened(book, space)
+        self.book: Book = open_shared(book, space)
         self.verbosity = verbosity or 0
         self._asked: dict[str, Any] = {
             "k": max_num_retrievals or 10, "threshold": threshold, "max_tokens": max_tokens, "within": within

@@ -8,7 +8,7 @@ from typing import Any
 
 from autogen import GroupChatManager, UserProxyAgent
 
-from commonplace.integrations.words import readable
+from commonplace.integrations.conversation import clean_text
 from commonplace.values import Json, Message
 
 _RAN = "exitcode: "
@@ -32,7 +32,7 @@ def words(content: object) -> str:
     """The text of a content, without pictures."""
     if isinstance(content, list):
         content = "\n".join(str(part.get("text") or "") for part in content if isinstance(part, dict)).strip()
-    return readable(content) if isinstance(content, str) else ""
+    return clean_text(content) if isinstance(content, str) else ""
 
 
 def line(message: Mapping[str, Any] | str, speaker: object, name: str | None = None) -> dict[str, str] | None:
@@ -100,7 +100,7 @@ def plain(value: object) -> Any:
     if isinstance(value, Mapping):
         if value.get("type") == "image_url" and len(str(value.get("image_url"))) > _PICTURE:
             return {"type": "text", "text": "[a picture was left out]"}
-        return {readable(str(key)): plain(each) for key, each in value.items()}
+        return {clean_text(str(key)): plain(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(each) for each in value]
-    return readable(str(value))
+    return clean_text(str(value))

@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 from autogen_agentchat.base import TaskRunner
 
 from commonplace.errors import InvalidInput
-from commonplace.integrations.door import Where
+from commonplace.integrations.handle import BookLike
 from commonplace.integrations.tasks import runners
 from commonplace.integrations.tasks.config import MemoryControllerConfig
 from commonplace.integrations.tasks.controller import MemoryController
@@ -41,7 +41,7 @@ class Apprentice:
         logger: Pages | None = None,
         *,
         agent_or_team: TaskRunner | None = None,
-        book: Where | None = None,
+        book: BookLike | None = None,
         scope: Scope = NOBODY,
     ) -> None:
         given = dict(config or {})

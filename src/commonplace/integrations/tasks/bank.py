@@ -7,14 +7,14 @@ from types import EllipsisType
 
 from commonplace.book import Book
 from commonplace.errors import InvalidInput
-from commonplace.integrations.door import Door, Where
+from commonplace.integrations.conversation import clean_text, shorten
+from commonplace.integrations.handle import BookHandle, BookLike
 from commonplace.integrations.tasks import choosing, stored
 from commonplace.integrations.tasks.config import BankSettings, MemoryBankConfig, settings
 from commonplace.integrations.tasks.logs import Pages, Silent, page
 from commonplace.integrations.tasks.memo import Memo, demonstration
 from commonplace.integrations.tasks.place import place
 from commonplace.integrations.tasks.shelf import Shelf
-from commonplace.integrations.words import readable, shortened
 from commonplace.values import NOBODY, Origin, Scope, checks
 
 
@@ -32,7 +32,7 @@ class MemoryBank:
         config: MemoryBankConfig | None = None,
         logger: Pages | None = None,
         *,
-        book: Where | None = None,
+        book: BookLike | None = None,
         scope: Scope = NOBODY,
     ) -> None:
         self.settings = settings(BankSettings, config, "MemoryBank")
@@ -40,15 +40,15 @@ class MemoryBank:
             raise InvalidInput("a bank has one book: give either book= or path, not both")
         self.logger: Pages = logger or Silent()
         self.scope = checks.scope(scope)
-        self.door = Door(place(self.settings.path, book), self.settings.space)
-        self._shelf = Shelf(door=self.door, bank=self.settings.name, scope=self.scope)
+        self.handle = BookHandle(place(self.settings.path, book), self.settings.space)
+        self._shelf = Shelf(handle=self.handle, bank=self.settings.name, scope=self.scope)
         if reset:
             self.reset()
 
     @property
     def book(self) -> Book:
         """The book that holds the memos, opened."""
-        return self.door.open()
+        return self.handle.open()
 
     def add_memo(
         self,
@@ -74,7 +74,7 @@ class MemoryBank:
         """
         found: dict[str, Memo] = {}
         for topic in [topics] if isinstance(topics, str) else topics:
-            asked = shortened(readable(topic)).strip()
+            asked = shorten(clean_text(topic)).strip()
             hits = self._shelf.near(asked, self.settings.n_results) if asked else ()
             for each in choosing.choose(asked, hits, threshold=self.settings.threshold, generous=generous):
                 if each.id not in found or _likely(each) > _likely(found[each.id]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from commonplace.errors import InvalidInput
-from commonplace.integrations.door import Where
+from commonplace.integrations.handle import BookLike
 from commonplace.integrations.tasks import memo
 from commonplace.integrations.tasks.bank import MemoryBank
 from commonplace.integrations.tasks.config import ControllerSettings, MemoryControllerConfig, settings
@@ -33,7 +33,7 @@ class MemoryController(Keeping):
         config: MemoryControllerConfig | None = None,
         logger: Pages | None = None,
         *,
-        book: Where | None = None,
+        book: BookLike | None = None,
         scope: Scope = NOBODY,
     ) -> None:
         self.settings = settings(ControllerSettings, config, "MemoryController")

@@ -7,13 +7,13 @@ from functools import partial
 from types import EllipsisType
 from typing import ParamSpec, TypeVar
 
+from commonplace.integrations.conversation import clean_text
 from commonplace.integrations.tasks import generalising, memo
 from commonplace.integrations.tasks.bank import MemoryBank
 from commonplace.integrations.tasks.config import ControllerSettings
 from commonplace.integrations.tasks.logs import Pages, page
 from commonplace.integrations.tasks.memo import Memo
 from commonplace.integrations.tasks.steps import Index, Steps
-from commonplace.integrations.words import readable
 from commonplace.values import Origin
 
 P = ParamSpec("P")
@@ -35,7 +35,7 @@ class Keeping:
 
         `index_on_both=False` takes topics from the task alone.
         """
-        insight, task = readable(insight), None if task is None else readable(task)
+        insight, task = clean_text(insight), None if task is None else clean_text(task)
         with page(self.logger, "add_memo"):
             self.logger.info(f"task: {task}\ninsight: {insight}")
             index = await self._index(insight if index_on_both or task is None else "", task)
@@ -58,8 +58,8 @@ class Keeping:
         """Change a memo's insight, its task, or both; what it said before stays in the book's history."""
         known = await self.get_memo(id)
         insight, task = (
-            None if insight is None else readable(insight),
-            readable(task) if isinstance(task, str) else task,
+            None if insight is None else clean_text(insight),
+            clean_text(task) if isinstance(task, str) else task,
         )
         said = known.insight if insight is None else insight
         index = await self._index(said, known.task if isinstance(task, EllipsisType) else task)
@@ -80,7 +80,7 @@ class Keeping:
 
     async def close(self) -> None:
         """Release the book if it was not given; what it holds stays."""
-        await self.memory_bank.door.close()
+        await self.memory_bank.handle.close()
 
     async def _index(self, insight: str, task: str | None) -> Index:
         general = self.settings.generalize_task and task is not None
@@ -88,7 +88,7 @@ class Keeping:
 
     async def _keep(self, insight: str, task: str | None, *, origin: Origin) -> Memo:
         """Keep an insight whose task, if any, is in general terms already: no question to the model is needed."""
-        insight = readable(insight)
+        insight = clean_text(insight)
         topics = generalising.topics(f"{task or ''}\n{insight}") if self.settings.generate_topics else ()
         return await self._write(insight, task, topics, task, origin)
 
@@ -99,4 +99,4 @@ class Keeping:
         return await self._run(add, insight, topics, task)
 
     async def _run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self.memory_bank.door.run(function, *args, **kwargs)
+        return await self.memory_bank.handle.run(function, *args, **kwargs)

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from commonplace.errors import CommonplaceError, InvalidInput
+from commonplace.integrations.conversation import clean_text
 from commonplace.integrations.tasks.logs import Pages
-from commonplace.integrations.words import readable
 from commonplace.learn.chat import Chat, NoReply, Turn, make_chat
 from commonplace.learn.model import Unreadable, find_json
 
@@ -103,7 +103,7 @@ def _for_autogen(client: Any, turns: list[Turn]) -> tuple[list[Any], dict[str, A
 
     info = getattr(client, "model_info", None)
     told = info if isinstance(info, dict) else {}
-    texts = [readable(turn.text) for turn in turns]
+    texts = [clean_text(turn.text) for turn in turns]
     options = {"json_output": True} if told.get("json_output") is True else {}
     if told.get("family") in _NO_SYSTEM:
         return [UserMessage(content="\n\n".join(texts), source="memory")], options

@@ -6,12 +6,12 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from commonplace.errors import InvalidInput, StoreUnavailable
-from commonplace.integrations.door import Where
+from commonplace.integrations.handle import BookLike
 
 FILE = "commonplace.db"
 
 
-def place(path: str | PathLike[str] | None, book: Where | None) -> Where | None:
+def place(path: str | PathLike[str] | None, book: BookLike | None) -> BookLike | None:
     """The book of a bank: one given, or the one that `path` names; None for the usual one.
 
     AutoGen's path is a folder, which is made: a path without an ending, or a folder that is there, has the book in it.

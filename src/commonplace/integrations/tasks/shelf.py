@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any
 
 from commonplace.errors import Conflict, InvalidInput, NotFound
-from commonplace.integrations.door import Door
+from commonplace.integrations.handle import BookHandle
 from commonplace.integrations.tasks import stored
 from commonplace.integrations.tasks.memo import Memo
 from commonplace.values import Hit, Memory, Origin, Scope
@@ -20,13 +20,13 @@ _PAGE = 1_000
 class Shelf:
     """The memories of one bank and scope; every call waits for the book."""
 
-    door: Door
+    handle: BookHandle
     bank: str
     scope: Scope
 
     def put(self, new: Memo, origin: Origin) -> Memory:
         """Remember a memo; the very same one that stands already is returned."""
-        book, draft = self.door.open(), stored.draft(new, self.bank, self.scope, origin)
+        book, draft = self.handle.open(), stored.draft(new, self.bank, self.scope, origin)
         for number in count(1):
             id = stored.identity(new, self.bank, self.scope, number)
             try:
@@ -46,42 +46,42 @@ class Shelf:
         except NotFound:
             return None
         # Not compared with the draft: the book may have taken a secret out of what it was given.
-        first = known if known.version == 1 else self.door.open().get(id, version=1)
+        first = known if known.version == 1 else self.handle.open().get(id, version=1)
         if first.text != known.text or (known.valid_to is not None and not self._quarantined(id)):
             return None
         return known
 
     def _quarantined(self, id: str) -> bool:
-        told = [each.action for each in self.door.open().history(id)]
+        told = [each.action for each in self.handle.open().history(id)]
         return [each for each in told if each in ("quarantined", "reopened")][-1:] == ["quarantined"]
 
     def near(self, asked: str, most: int) -> Sequence[Hit]:
         """The memos that recall finds closest, with its judgement of each; none is cut off."""
-        return self.door.open().recall(asked, k=most, threshold=0, max_tokens=None, **self._seen).hits
+        return self.handle.open().recall(asked, k=most, threshold=0, max_tokens=None, **self._seen).hits
 
     def change(self, before: Memory, changed: Memo) -> Memory:
         """Give a memo another content; Conflict if somebody changed it meanwhile."""
         draft = stored.draft(changed, self.bank, self.scope)
-        return self.door.open().revise(
+        return self.handle.open().revise(
             before.id, draft.content, text=draft.text or "", metadata=draft.metadata, if_version=before.version
         )
 
     def holds_any(self) -> bool:
         """Whether there is any memo to see."""
-        return bool(self.door.open().list(**self._seen, limit=1).memories)
+        return bool(self.handle.open().list(**self._seen, limit=1).memories)
 
     def everything(self) -> Iterator[Memory]:
         """All memos to see, newest first."""
         cursor: str | None = None
         while True:
-            found = self.door.open().list(**self._seen, limit=_PAGE, cursor=cursor)
+            found = self.handle.open().list(**self._seen, limit=_PAGE, cursor=cursor)
             yield from found
             if (cursor := found.cursor) is None:
                 return
 
     def get(self, id: str) -> Memory:
         """A memo by its id; NotFound for what is no memo, of another bank, or of somebody else."""
-        found = self.door.open().get(id)
+        found = self.handle.open().get(id)
         mine = found.kind == stored.KIND and stored.tag(self.bank) in found.tags
         if not mine or not stored.sees(self.scope, found.scope):
             raise NotFound(f"no memo with id {id!r} in bank {self.bank!r}")
@@ -97,7 +97,7 @@ class Shelf:
     def clear(self) -> None:
         """Forget what is of exactly this bank and scope."""
         tags = [stored.tag(self.bank)]
-        self.door.open().forget(filter=stored.exactly(self.scope), kinds=[stored.KIND], tags=tags)
+        self.handle.open().forget(filter=stored.exactly(self.scope), kinds=[stored.KIND], tags=tags)
 
     @property
     def _seen(self) -> dict[str, Any]:

@@ -11,12 +11,12 @@ from autogen_core.model_context import ChatCompletionContext
 from autogen_core.models import LLMMessage, UserMessage
 
 from commonplace.errors import InvalidInput
-from commonplace.integrations.autogen import contents, injecting
-from commonplace.integrations.autogen.cancelling import cancellable
+from commonplace.integrations.autogen import contents, context
+from commonplace.integrations.autogen.context import cancellable
+from commonplace.integrations.conversation import clean_text
 from commonplace.integrations.tasks import memo
 from commonplace.integrations.tasks.controller import MemoryController
 from commonplace.integrations.tasks.memo import Memo
-from commonplace.integrations.words import readable
 from commonplace.values import Origin
 
 _PEOPLE = ("user", "human")
@@ -46,14 +46,15 @@ class Teachability(Memory):
     def source(self) -> str:
         """The source of this memory's messages in a model context: the same for the same bank in any process."""
         bank = self._controller.memory_bank
-        return injecting.source("tasks", self._name, bank.door.where, bank.door.space, bank.settings.name, bank.scope)
+        place = (bank.handle.where, bank.handle.space, bank.settings.name, bank.scope)
+        return context.make_source("tasks", self._name, *place)
 
     async def update_context(self, model_context: ChatCompletionContext) -> UpdateContextResult:
         """Put the memos that bear on the user's last words above them, then keep what these words teach."""
-        messages = await injecting.messages_of(model_context)
-        asked = injecting.question(messages)
+        messages = await context.read_messages(model_context)
+        asked = context.question(messages)
         memos = await self._controller.retrieve_relevant_memos(asked) if asked.strip() else []
-        injecting.show(model_context, self.source, memo.section(memos), messages)
+        context.show(model_context, self.source, memo.section(memos), messages)
         await self._consider(messages)
         return UpdateContextResult(memories=MemoryQueryResult(results=[*map(_content, memos)]))
 
@@ -65,7 +66,7 @@ class Teachability(Memory):
             raise InvalidInput(
                 f"unknown option {next(iter(kwargs))!r}: what is retrieved, the controller's config says"
             )
-        asked = readable(contents.text_of(query))
+        asked = clean_text(contents.query_text(query))
         if not asked.strip():
             return MemoryQueryResult(results=[])
         memos = await cancellable(self._controller.retrieve_relevant_memos(asked), cancellation_token)
@@ -73,7 +74,7 @@ class Teachability(Memory):
 
     async def add(self, content: MemoryContent, cancellation_token: CancellationToken | None = None) -> None:
         """Keep what a text teaches; one that teaches nothing is not kept."""
-        taught = readable(contents.text_of(content))
+        taught = clean_text(contents.query_text(content))
         await cancellable(self._controller.consider_memo_storage(taught), cancellation_token)
 
     async def clear(self) -> None:
@@ -86,8 +87,8 @@ class Teachability(Memory):
 
     async def _consider(self, messages: Sequence[LLMMessage]) -> None:
         """Keep what new words teach; in a team an agent may speak twice after the same ones."""
-        said = injecting.unanswered(messages)
-        text = "\n".join(map(injecting.words, said))
+        said = context.unanswered(messages)
+        text = "\n".join(map(context.words, said))
         if text.strip() and (len(messages), text) != self._considered:
             await self._controller.consider_memo_storage(text, origin=_origin(said))
             self._considered = (len(messages), text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from commonplace.integrations.words import readable
+from commonplace.integrations.conversation import clean_text
 from commonplace.learn.model import Unreadable
 
 Told = Mapping[str, Any]
@@ -22,7 +22,7 @@ def text(told: Told, name: str) -> str | None:
         return None
     if not isinstance(found, str) or len(found) > _LONGEST:
         raise Unreadable(f'"{name}" is not a short text')
-    said = readable(found).strip()
+    said = clean_text(found).strip()
     return said if said.lower() not in ("", "null", "none") else None
 
 
@@ -38,7 +38,7 @@ def index(told: Told) -> tuple[str | None, tuple[str, ...]]:
     found = told.get("topics") or []
     if not isinstance(found, list):
         raise Unreadable('"topics" is not a list')
-    named = (readable(each).strip() for each in found if isinstance(each, str) and len(each) <= _LONGEST_TOPIC)
+    named = (clean_text(each).strip() for each in found if isinstance(each, str) and len(each) <= _LONGEST_TOPIC)
     return text(told, "task"), tuple(each for each in named if each)
 
 

@@ -20,7 +20,7 @@ from ag2.events import (
 )
 
 import commonplace
-from commonplace.integrations.ag2.speech import heard, question
+from commonplace.integrations.ag2.memory import question, spoken_lines
 from tests.integrations.ag2.scripted import agent, learning
 
 WORKING = ModelResponse(ModelMessage("One moment."), tool_calls=ToolCallsEvent([ToolCallEvent(name="x", arguments="")]))
@@ -37,7 +37,7 @@ def test_questions_of_delegates_are_theirs_and_approvals_are_nobodys() -> None:
         may, HumanMessage("y", parent_id=may.id),
         ModelResponse(ModelMessage("Booked.")),
     ]  # fmt: skip
-    said = [(each.speaker, each.text, each.by_person) for each in heard(events, person="ana", agent="planner")]
+    said = [(each.speaker, each.text, each.by_person) for each in spoken_lines(events, person="ana", agent="planner")]
     assert said == [
         ("ana", 'Book it\n{"seat": "früh"}', True), ("planner", "One moment.", False),
         ("planner", "Which pier?", False), ("ana", "Four", True),

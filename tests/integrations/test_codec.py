@@ -1,4 +1,4 @@
-"""What adapters keep of others comes back as it was given."""
+"""What integrations store of others comes back as it was given."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import commonplace
-from commonplace.integrations.exact import named, packed, unpacked
+from commonplace.integrations.codec import decode, encode, encode_name
 
 ODD = [
     "a\0b",
@@ -23,18 +23,18 @@ ODD = [
 
 @pytest.mark.parametrize("value", ODD)
 def test_a_value_that_no_book_takes_comes_back_from_one(book: commonplace.Book, value: Any) -> None:
-    book.kv("odd").set("value", packed(value))
-    assert unpacked(book.kv("odd").get("value")) == value
+    book.kv("odd").set("value", encode(value))
+    assert decode(book.kv("odd").get("value")) == value
 
 
 def test_what_is_no_json_is_refused() -> None:
-    with pytest.raises(commonplace.InvalidInput, match="no JSON"):
-        packed({"set": {1, 2}})  # type: ignore[dict-item]
+    with pytest.raises(commonplace.InvalidInput, match="not JSON"):
+        encode({"set": {1, 2}})  # type: ignore[dict-item]
 
 
 def test_any_text_has_a_name_of_its_own() -> None:
     texts = ["plain", "a/b", "", " ", "a\nb", "a\0b", "\ud83d", "é" * 300, "é" * 301, "x" * 400, "x" * 401]
-    names = [named(text) for text in texts]
+    names = [encode_name(text) for text in texts]
     assert len(set(names)) == len(texts)
     assert names[:2] == ["plain", "a/b"]
     assert [name for name in names if len(name.encode()) > 400 or not name.isprintable()] == []

@@ -1,4 +1,4 @@
-"""A door closes the book that it opened, whenever that was, and opens none after that."""
+"""A handle closes the book that it opened, whenever that was, and opens none after that."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from pathlib import Path
 import pytest
 
 import commonplace
-from commonplace.integrations import door as doors
-from commonplace.integrations.door import Door
+from commonplace.integrations.handle import BookHandle
 
 
 def test_a_book_that_is_being_opened_is_closed_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begun, may_go_on = threading.Event(), threading.Event()
     opened: list[commonplace.Book] = []
+    really_open = commonplace.open
 
     def slowly(where: str, *, space: str) -> commonplace.Book:
         begun.set()
         may_go_on.wait()
-        opened.append(commonplace.open(where, space=space))
+        opened.append(really_open(where, space=space))
         return opened[0]
 
-    monkeypatch.setattr(doors, "open_book", slowly)
+    monkeypatch.setattr(commonplace, "open", slowly)
 
     async def main() -> None:
-        door = Door(tmp_path / "team.db", None)
-        opening = asyncio.ensure_future(door.run(door.open))
+        handle = BookHandle(tmp_path / "team.db", None)
+        opening = asyncio.ensure_future(handle.book())
         await asyncio.to_thread(begun.wait)
-        closing = asyncio.ensure_future(door.close())
+        closing = asyncio.ensure_future(handle.close())
         await asyncio.sleep(0)
         may_go_on.set()
         await asyncio.gather(opening, closing)
@@ -39,10 +39,10 @@ def test_a_book_that_is_being_opened_is_closed_too(tmp_path: Path, monkeypatch: 
         opened[0].stats()
 
 
-def test_a_closed_door_opens_no_book(tmp_path: Path) -> None:
-    door = Door(tmp_path / "team.db", None)
-    asyncio.run(door.close())
-    asyncio.run(door.close())
+def test_a_closed_handle_opens_no_book(tmp_path: Path) -> None:
+    handle = BookHandle(tmp_path / "team.db", None)
+    asyncio.run(handle.close())
+    asyncio.run(handle.close())
     with pytest.raises(commonplace.StoreClosed):
-        door.open()
+        handle.open()
     assert not (tmp_path / "team.db").exists()
