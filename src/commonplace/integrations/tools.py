@@ -23,7 +23,6 @@ _ID = "The id of the memory, as recall gave it"
 class ToolOptions(TypedDict, total=False):
     """Where the tools read and write, and how much `recall` returns."""
 
-    space: str | None
     scope: Scope
     """What `remember` writes into, and the only scope that `forget` removes from."""
     within: Within | Scope | None

@@ -18,11 +18,7 @@ from tests.integrations.autogen.scripted import agent, client, text
 
 
 def test_without_autogen_the_import_says_what_to_install(tmp_path: Path) -> None:
-    program = (
-        "import sys\n"
-        "sys.modules['autogen_agentchat'] = None\n"
-        "import commonplace.integrations.autogen\n"
-    )
+    program = "import sys\nsys.modules['autogen_agentchat'] = None\nimport commonplace.integrations.autogen\n"
     source = str(Path(__file__).resolve().parents[3] / "src")
     done = subprocess.run(
         [sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": source}, capture_output=True, text=True,

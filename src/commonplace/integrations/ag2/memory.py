@@ -133,14 +133,16 @@ class LearnAggregate:
         await self._handle.close()
 
 
-def memory_tools(where: BookLike | None = None, **options: Unpack[ToolOptions]) -> list[FunctionTool]:
+def memory_tools(
+    where: BookLike | None = None, *, space: str | None = None, **options: Unpack[ToolOptions]
+) -> list[FunctionTool]:
     """Return the tools remember, recall and forget on one book.
 
     They write into `scope`, look `within`, and forget only what is in their scope. A book that is opened here stays
     open as long as the program runs; pass an open one to close it yourself.
     """
     functions = make_async_functions(
-        where, explain=True, describe=lambda text: Field(description=text), **options
+        where, explain=True, space=space, describe=lambda text: Field(description=text), **options
     )
     return [tool(each, name=each.__name__, description=each.__doc__) for each in functions]
 

@@ -205,13 +205,15 @@ def shared_memory(
     return CommonplaceMemory(where, scope=scopes[writes], within=within, **options)
 
 
-def memory_tools(where: BookLike, **options: Unpack[ToolOptions]) -> list[BaseTool[Any, Any]]:
+def memory_tools(
+    where: BookLike, *, space: str | None = None, **options: Unpack[ToolOptions]
+) -> list[BaseTool[Any, Any]]:
     """Return the tools remember, recall and forget on one book.
 
     They write into `scope`, look `within`, and forget only what is in their scope. A book that is opened here stays
     open as long as the program runs; pass an open one to close it yourself.
     """
-    functions = make_async_functions(where, explain=False, **options)
+    functions = make_async_functions(where, explain=False, space=space, **options)
     return [FunctionTool(each, each.__doc__ or "", name=each.__name__) for each in functions]
 
 

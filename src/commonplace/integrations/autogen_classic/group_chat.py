@@ -12,6 +12,7 @@ from commonplace.integrations.autogen_classic.group_memory import GROUP, GroupCh
 from commonplace.integrations.autogen_classic.notes import Notes
 from commonplace.integrations.autogen_classic.persistent import Persistent
 from commonplace.integrations.autogen_classic.voices import Kept, Person, whole
+from commonplace.integrations.handle import BookLike
 
 
 class GroupChat(autogen.GroupChat):  # type: ignore[misc]  # AutoGen is not installed where types are checked

@@ -10,8 +10,8 @@ from autogen import ConversableAgent
 
 from commonplace.errors import InvalidInput
 from commonplace.integrations.autogen_classic import voices
-from commonplace.integrations.handle import BookLike, open_shared
 from commonplace.integrations.autogen_classic.listening import Listener
+from commonplace.integrations.handle import BookLike, open_shared
 from commonplace.transcript import Transcript
 
 GROUP = "group-chat-session"

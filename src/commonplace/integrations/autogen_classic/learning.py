@@ -12,8 +12,8 @@ from autogen import ConversableAgent, GroupChat
 
 from commonplace.book import Book
 from commonplace.errors import CommonplaceError, InvalidInput, StoreUnavailable
-from commonplace.integrations.handle import BookLike, open_shared
 from commonplace.integrations.autogen_classic.listening import Listener
+from commonplace.integrations.handle import BookLike, open_shared
 from commonplace.values import NOBODY, Job, Scope
 
 logger = logging.getLogger(__name__)

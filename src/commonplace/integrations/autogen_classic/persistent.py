@@ -8,8 +8,8 @@ from weakref import WeakSet
 from autogen import UserProxyAgent
 
 from commonplace.integrations.autogen_classic import voices
-from commonplace.integrations.handle import BookLike, open_shared
 from commonplace.integrations.autogen_classic.notes import Notes
+from commonplace.integrations.handle import BookLike, open_shared
 from commonplace.transcript import Transcript
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from autogen import ConversableAgent, GroupChat
 
-from commonplace.integrations.handle import BookLike, open_shared
 from commonplace.integrations.autogen_classic.recalling import unfenced
 from commonplace.integrations.conversation import clean_text, shorten
+from commonplace.integrations.handle import BookLike, open_shared
 from commonplace.values import Recall, Scope, Within
 
 BEGIN, END = "[From earlier conversations]", "[End of earlier conversations]"

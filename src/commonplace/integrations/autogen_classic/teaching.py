@@ -12,9 +12,9 @@ from autogen.agentchat.contrib.capabilities.agent_capability import AgentCapabil
 from commonplace.book import Book
 from commonplace.errors import InvalidInput
 from commonplace.integrations.autogen_classic import hooks, recalling
-from commonplace.integrations.handle import BookLike, open_shared
 from commonplace.integrations.autogen_classic.hooks import Messages
 from commonplace.integrations.autogen_classic.learning import Learner, logger
+from commonplace.integrations.handle import BookLike, open_shared
 from commonplace.values import NOBODY, Memory, Recall, Scope, Within
 
 TAG = "teachability"

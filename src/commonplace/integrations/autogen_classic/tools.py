@@ -17,6 +17,7 @@ def register_memory_tools(
     *,
     caller: ConversableAgent,
     executor: ConversableAgent,
+    space: str | None = None,
     api_style: Literal["function", "tool"] | None = None,
     **options: Unpack[ToolOptions],
 ) -> None:
@@ -27,7 +28,7 @@ def register_memory_tools(
     """
     if not caller.llm_config:
         raise InvalidInput(f"{caller.name} has no model that could call tools: give it an llm_config")
-    shared = open_shared(book, options.pop("space", None))
+    shared = open_shared(book, space)
     style = api_style or ("function" if caller.llm_config.get("functions") else "tool")
     for function in make_functions(lambda: shared, **options):
         name, about = function.__name__, function.__doc__
