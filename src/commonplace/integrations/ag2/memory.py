@@ -147,6 +147,10 @@ def memory_tools(
     return [tool(each, name=each.__name__, description=each.__doc__) for each in functions]
 
 
+def _describe(text: str) -> object:
+    return Field(description=text)
+
+
 def question(events: Sequence[BaseEvent]) -> str:
     """Return what was asked since the agent last ended its turn: nothing of its own, of its tools, or of a memory."""
     ended = [at for at, event in enumerate(events) if isinstance(event, ModelResponse) and not event.tool_calls]
