@@ -20,8 +20,7 @@ import numpy as np
 
 from commonplace.models.embedders import load
 from commonplace.reconcile.claims.reading import key, read
-from commonplace.reconcile.relate import relate
-from commonplace.reconcile.statements import Statement
+from commonplace.reconcile.relate import Statement, relate
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLES = ROOT / "tests" / "data" / "learning"
@@ -116,7 +115,7 @@ def rivals(name: str, texts: list[str], frames: list[Any], close: Any) -> None:
     for places in by_frame.values():
         for place in range(1, len(places)):
             old, new = places[place - 1], places[place]
-            link = relate(say(texts[new]), say(texts[old]), float(close[old, new])).link
+            link = relate(say(texts[new]), say(texts[old]), float(close[old, new])).likeness
             want = "same" if texts[old] == texts[new] else "contradicts"
             found[f"{want}"] += 1
             found[f"{want} right"] += link == want
@@ -127,7 +126,7 @@ def rivals(name: str, texts: list[str], frames: list[Any], close: Any) -> None:
         for old in [int(each) for each in np.argsort(-close[new])[1 : NEAREST + 1]]:
             if frames[old] != frames[new] or frames[new] is None:
                 found["other"] += 1
-                if relate(say(texts[new]), say(texts[old]), float(close[old, new])).link == "contradicts":
+                if relate(say(texts[new]), say(texts[old]), float(close[old, new])).likeness == "contradicts":
                     found["false"] += 1
                     missed("FALSE", texts[old], "|", texts[new])
     table(
@@ -149,7 +148,7 @@ def written(space: Any, texts: list[str], frames: list[Any], close: Any) -> None
     for new, text in enumerate(texts):
         nearest = [int(each) for each in np.argsort(-close[new, :new])[:FOLLOWED]]
         for old in dict.fromkeys([*nearest, *keys[key(text)]]):
-            if open_[old] and relate(say(text), say(texts[old]), float(close[old, new])).link == "contradicts":
+            if open_[old] and relate(say(text), say(texts[old]), float(close[old, new])).likeness == "contradicts":
                 open_[old] = False
                 if frames[old] != frames[new]:
                     wrong += 1
@@ -190,7 +189,7 @@ def sick(data: Path) -> None:
     counts: Counter[tuple[str, str]] = Counter()
     related: Counter[bool] = Counter()
     for (one, other, label, score), cosine in zip(pairs, close, strict=True):
-        link = relate(say(one), say(other), float(cosine)).link
+        link = relate(say(one), say(other), float(cosine)).likeness
         counts[label, link] += 1
         if link == "same":
             related[label == "ENTAILMENT" or score >= 4.5] += 1
@@ -231,7 +230,7 @@ def turn_against(new: str, old: str, owner: str) -> tuple[str, str] | None:
     close = vectors(ours) @ vectors(theirs).T
     for i, one in enumerate(ours):
         for j, other in enumerate(theirs):
-            if relate(say(one, owner), say(other, owner), float(close[i, j])).link == "contradicts":
+            if relate(say(one, owner), say(other, owner), float(close[i, j])).likeness == "contradicts":
                 return one, other
     return None
 
@@ -301,7 +300,7 @@ def nearest(name: str, books: list[list[Any]]) -> None:
                 judged += 1
                 known = say(*said[old])
                 found = relate(say(text, owner), known, float(near[old]))
-                if found.link == "contradicts":
+                if found.likeness == "contradicts":
                     closed += 1
                     missed(f"CLOSES ({found.reason})", known.text, "→", text)
     table(
@@ -337,7 +336,7 @@ def by_hand(name: str) -> None:
     counts: Counter[tuple[str, str]] = Counter()
     for row, cosine in zip(rows, close, strict=True):
         new = say(row["new"], row["owner_new"], kind=row["kind_new"], act=row.get("act_new", "keep"))
-        link = relate(new, say(row["known"], row["owner_known"], kind=row["kind_known"]), float(cosine)).link
+        link = relate(new, say(row["known"], row["owner_known"], kind=row["kind_known"]), float(cosine)).likeness
         counts[row["link"], link] += 1
         if link != row["link"]:
             missed(f"want {row['link']}, got {link} ({cosine:.2f}) |", row["known"], "→", row["new"])

@@ -103,9 +103,9 @@ class LocalBook(Book):
         )  # fmt: skip
         drafts = write.expand(content, options)
         if reconcile:
-            from commonplace.reconcile import plan  # few books reconcile, and it is slow to import
+            from commonplace.reconcile import settle  # few books reconcile, and it is slow to import
 
-            stored = plan.remember(self.core, self._place, drafts)
+            stored = settle.remember(self.core, self._place, drafts)
         else:
             stored = write.remember(self.core, self._place, drafts)
         return stored if isinstance(content, (list, tuple)) else stored[0]
@@ -124,7 +124,8 @@ class LocalBook(Book):
         progress: Callable[[int, int], None] | None = None,
     ) -> Learned:
         from commonplace.learn import ingest
-        from commonplace.memories import messages as saying  # few books learn, and it is slow to import
+        from commonplace.learn import jobs as working  # few books learn, and it is slow to import
+        from commonplace.memories import messages as saying
 
         now = times.now()
         given = checks.scope(scope or NOBODY)
@@ -145,7 +146,7 @@ class LocalBook(Book):
         space = self._place.make()
         taken = ingest.take_in(self.core, space, said)
         if wait:
-            return ingest.learned(self.core, space, taken, progress or (lambda done, total: None))
+            return working.finish_learning(self.core, space, taken, progress or (lambda done, total: None))
         self.core.wake()
         return Learned(session=taken.session, messages=taken.ids, jobs=taken.jobs)
 

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from commonplace.models.embedders import load
-from commonplace.reconcile.relate import relate
-from commonplace.reconcile.statements import Link, Relation, Statement
+from commonplace.reconcile.relate import Comparison, Likeness, Statement, relate
 from commonplace.values.extraction import TEAM, Act
 
 TABLE = Path(__file__).parent.parent / "data" / "learning"
@@ -135,8 +134,8 @@ def said(text: str, owner: str | None = "Ana", act: Act = "keep") -> Statement:
     return Statement(text=text, kind="fact", owner=owner, said_at=WHEN, act=act)
 
 
-def link(new: str, known: str, closeness: float = 0.8) -> Link:
-    return relate(said(new), said(known), closeness).link
+def link(new: str, known: str, closeness: float = 0.8) -> Likeness:
+    return relate(said(new), said(known), closeness).likeness
 
 
 @pytest.mark.parametrize(("new", "known"), CONTRADICT + CHANGED)
@@ -173,20 +172,22 @@ def test_less_detail_repeats_and_more_detail_adds() -> None:
 
 def test_people_who_differ_do_not_contradict_each_other() -> None:
     tom, sarah = said("I live in Porto", "Tom"), said("I live in Lisbon", "Sarah")
-    assert relate(tom, sarah, 0.9).link == "unrelated"
-    assert relate(said("I live in Porto", "Sarah"), said("Sarah lives in Lisbon", "Sarah"), 0.9).link == "contradicts"
+    assert relate(tom, sarah, 0.9).likeness == "unrelated"
+    assert (
+        relate(said("I live in Porto", "Sarah"), said("Sarah lives in Lisbon", "Sarah"), 0.9).likeness == "contradicts"
+    )
 
 
 def test_a_correction_replaces_what_could_otherwise_stand_beside_it() -> None:
     known = said("Sarah speaks Spanish", "Sarah")
-    assert relate(said("Sarah speaks Portuguese", "Sarah"), known, 0.9).link == "adds"
-    assert relate(said("Sarah speaks Portuguese", "Sarah", "correct"), known, 0.9).link == "contradicts"
+    assert relate(said("Sarah speaks Portuguese", "Sarah"), known, 0.9).likeness == "adds"
+    assert relate(said("Sarah speaks Portuguese", "Sarah", "correct"), known, 0.9).likeness == "contradicts"
 
 
 def test_a_new_preference_replaces_one_that_is_alike() -> None:
     known = said("I prefer TypeScript")
-    assert relate(said("I prefer JavaScript now"), known, 0.75).link == "contradicts"
-    assert relate(said("I prefer JavaScript now"), known, 0.3).link == "adds"
+    assert relate(said("I prefer JavaScript now"), known, 0.75).likeness == "contradicts"
+    assert relate(said("I prefer JavaScript now"), known, 0.3).likeness == "adds"
 
 
 def test_the_role_of_who_did_it_is_kept() -> None:
@@ -206,7 +207,7 @@ def test_no_pair_of_texts_makes_it_fail() -> None:
     texts = [" ".join(pick.choices(words, k=pick.randrange(10))) for _ in range(100)]
     for new in texts:
         for known in texts:
-            assert isinstance(relate(said(new), said(known, TEAM), pick.random()), Relation)
+            assert isinstance(relate(said(new), said(known, TEAM), pick.random()), Comparison)
 
 
 def test_the_written_pairs_are_judged_at_least_this_well() -> None:
@@ -216,7 +217,7 @@ def test_the_written_pairs_are_judged_at_least_this_well() -> None:
     right, wrongly_closed, wrongly_merged = 0, 0, 0
     for row, cosine in zip(rows, close, strict=True):
         new = said(row["new"], row["owner_new"], row.get("act_new", "keep"))
-        found = relate(new, said(row["known"], row["owner_known"]), float(cosine)).link
+        found = relate(new, said(row["known"], row["owner_known"]), float(cosine)).likeness
         right += found == row["link"]
         wrongly_closed += found == "contradicts" != row["link"]
         wrongly_merged += found == "same" != row["link"]

@@ -1,86 +1,145 @@
-"""Learning: a conversation is kept as it was said at once, and a durable job makes memories of it."""
+"""Learning: a conversation is stored as it was said at once, and durable jobs make memories of it."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from commonplace.guard import echo, injection, redaction
 from commonplace.memories import write
 from commonplace.memories.core import Core
-from commonplace.reconcile import plan
-from commonplace.reconcile.plan import Arrival, Settled
+from commonplace.reconcile.plan import Arrival, Plan, find_about, make_plan
+from commonplace.reconcile.settle import REJECTED, Settled, settle
 from commonplace.store.base import Tx
 from commonplace.store.row import MemoryRow
 from commonplace.store.tables import jobs, links, memories, messages
 from commonplace.store.tables.memories import Record
 from commonplace.text import terms
-from commonplace.values import Draft, Job, Json, Learned, Link, Origin, Scope, times
+from commonplace.values import Draft, Job, Json, Link, Origin, Scope, times
 from commonplace.values.extraction import Finding, Utterance
 
-Progress = Callable[[int, int], None]
-
 KIND = "learn"
+TOGETHER = 50
+"""Messages of one job: the most that is done again after a crash."""
 _CONTEXT = 8
 """Messages before the first new one that extraction may look back to."""
 _LED_TO = ("learned from", "repeats")
-"""The relations of a memory to the messages that it was made of, or said again by."""
-TOGETHER = 50
-"""Messages of one job: what a crash can make somebody do again."""
-_Present = Sequence[tuple[Record, int]]
+"""Relations of a memory to the messages that it was made of or repeated by."""
+_NO_LIMIT = 2**62
 _ORIGINS: dict[str, Origin] = {"user": "user", "tool": "tool", "function": "tool"}
+
+Payload = Mapping[str, Json]
+"""A job's session, user, agent and tags, the number of its first message, and the ids of all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """What was said, checked, and where what is learned of it belongs."""
+    """Checked messages, and where the memories made of them belong."""
 
     session: str
     lines: Sequence[messages.Line]
     scope: Scope
     tags: tuple[str, ...]
     origin: Origin | None
-    """Where all of it comes from; None goes by each message's role."""
+    """The origin of every message; None goes by each message's role."""
     every: int
     """Messages that are learned from together."""
     idle: float
-    """Seconds after which fewer are, if nobody speaks."""
+    """Seconds without a new message after which fewer are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """What was taken in."""
+    """The ids of stored messages and the jobs that will learn from them."""
 
     session: str
     ids: tuple[str, ...]
     jobs: tuple[int, ...]
 
 
+class _Message(NamedTuple):
+    """A message as it was remembered."""
+
+    id: str
+    origin: Origin
+    utterance: Utterance
+
+
+class _Found(NamedTuple):
+    """A finding and the message that holds it."""
+
+    message: _Message
+    finding: Finding
+
+    @property
+    def speaker(self) -> str:
+        return self.message.utterance.speaker or self.message.utterance.role
+
+
+# -- taking a conversation in --------------------------------------------------------------------------
+
+
 def take_in(core: Core, space: int, said: Conversation) -> Taken:
-    """Keep a conversation as it was said, searchable, with the jobs that will learn from it: all or nothing."""
+    """Store a conversation, searchable, with the jobs that will learn from it: all or nothing."""
     now, redact = times.now(), core.settings.redact
     redaction.scope(replace(said.scope, session=said.session), redact)
     said = replace(said, tags=redaction.names(said.tags, redact))
-    spoken = [_spoken(core, said, line) for line in said.lines]
-    heard = [draft for draft in spoken if draft is not None]
-    records = iter(write.make_records(core, heard, now=now))
-    made = [None if draft is None else next(records) for draft in spoken]
+    drafts = [_draft_message(core, said, line) for line in said.lines]
+    records = iter(write.make_records(core, [draft for draft in drafts if draft is not None], now=now))
+    made = [None if draft is None else next(records) for draft in drafts]
 
     def work(tx: Tx) -> Taken:
         kept = messages.append(tx, space, said.session, said.lines, now=times.now())
         present = [(record, each.number) for record, each in zip(made, kept, strict=True) if record is not None]
         memories.insert(tx, space, [record for record, _ in present], generation=core.identity().generation)
-        links.put(tx, space, [_said_in(record, said.session, number) for record, number in present])
+        links.put(tx, space, [_link_session(record, said.session, number) for record, number in present])
         ids = tuple(record.id for record, _ in present)
         return Taken(session=said.session, ids=ids, jobs=_queue(tx, core, space, said, present))
 
     return core.store.write(work, space)
 
 
-def _queue(tx: Tx, core: Core, space: int, said: Conversation, present: _Present) -> tuple[int, ...]:
-    """The jobs for messages: their own, or one that gathers until there are enough or nobody speaks."""
+def _draft_message(core: Core, said: Conversation, line: messages.Line) -> Draft | None:
+    """Return the memory of a message, without what was itself recalled; None if nothing is left."""
+    text = _text(json.loads(line.content), core.settings.max_text_bytes)
+    own, _ = echo.strip_recalled(text)
+    if not own.strip():
+        return None
+    return Draft(
+        content=own,
+        kind="message",
+        tags=said.tags,
+        metadata={"role": line.role},
+        scope=replace(said.scope, session=said.session),
+        source=line.name or line.role,
+        origin=said.origin or _ORIGINS.get(line.role, "agent"),
+        said_at=times.from_micros(line.said_at),
+    )
+
+
+def _text(content: Json, limit: int) -> str:
+    """Return the words of a content: a text, the texts among the parts of a message, or any JSON."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    if isinstance(content, list):
+        parts = [part.get("text") if isinstance(part, dict) else part for part in content]
+        texts = [part for part in parts if isinstance(part, str)]
+        if texts:
+            return "\n".join(texts)
+    return write.render_json(content, limit)
+
+
+def _link_session(record: Record, session: str, number: int) -> Link:
+    at = times.from_micros(record.created_at)
+    return Link(id=record.id, relation="said in", other=session, at=at, detail={"number": number})
+
+
+def _queue(
+    tx: Tx, core: Core, space: int, said: Conversation, present: Sequence[tuple[Record, int]]
+) -> tuple[int, ...]:
+    """Queue jobs for messages: their own, or one that gathers until there are enough or nobody speaks."""
     most = core.settings.max_jobs
     if said.every <= 1:
         chunks = [present[at : at + TOGETHER] for at in range(0, len(present), TOGETHER)]
@@ -90,137 +149,16 @@ def _queue(tx: Tx, core: Core, space: int, said: Conversation, present: _Present
     payload = _payload(said, present)
     gathers = json.dumps([payload[name] for name in ("session", "user", "agent", "tags")])
     open_job = jobs.find_gathering(tx, space, gathers)
-    earlier: Any = [] if open_job is None else open_job.payload["ids"]
+    earlier = [] if open_job is None else message_ids(open_job.payload)
     wait = said.idle if len(earlier) + len(present) < said.every else 0.0
     if open_job is None:
         return (jobs.add(tx, space, KIND, payload, most=most, gathers=gathers, wait=wait),)
-    longer = {**open_job.payload, "ids": [*earlier, *(record.id for record, _ in present)]}
+    longer = {**open_job.payload, "ids": list[Json]([*earlier, *message_ids(payload)])}
     jobs.replace_payload(tx, space, open_job.number, longer, wait=wait)
     return (open_job.number,)
 
 
-def run(core: Core, space: int, job: Job, token: str) -> list[Settled] | None:
-    """Learn what a job names; None if somebody else has it by now. Its effect and its end are one."""
-    payload: Any = job.payload
-    said = core.store.read(lambda tx: _said(tx, space, payload), space)
-    found = [each for each in _extracted(core, said) if not injection.flags(each.finding.text)]
-    arrivals = _arrivals(core, payload, [each for each in found if each.finding.act != "forget"])
-    planned = plan.plan(core, space, arrivals)
-    asked = [each for each in found if each.finding.act == "forget" and each.message.origin != "tool"]
-    scope = Scope(user=payload["user"], agent=payload["agent"])
-    unwanted = [(each, _meant(core, space, each, scope)) for each in asked]
-
-    def work(tx: Tx) -> list[Settled] | None:
-        if not jobs.is_owned(tx, space, job.number, token):
-            return None
-        settled = plan.settle(tx, core, space, _still_said(tx, space, planned))
-        for each, ids in unwanted:
-            settled += _withdraw(tx, space, each, [*ids, *_just_said(each, settled, scope)])
-        jobs.finish(tx, space, job.number)
-        return settled
-
-    return core.store.write(work, space)
-
-
-def learned(core: Core, space: int, taken: Taken, progress: Progress) -> Learned:
-    """Run the jobs of what was taken in, now, and tell what came of it."""
-    from commonplace.learn import jobs as working  # it runs what this defines
-
-    settled: list[Settled] = []
-    elsewhere = False
-    for done, number in enumerate(taken.jobs):
-        progress(done * TOGETHER, len(taken.ids))
-        found = working.run_now(core, space, number)
-        settled += found or ()
-        elsewhere = elsewhere or found is None
-    progress(len(taken.ids), len(taken.ids))
-    if elsewhere:
-        # A worker was quicker, or the call is a repetition: what came of it is in the book.
-        settled = core.store.read(lambda tx: _came_of(tx, space, taken.ids), space)
-    return Learned(
-        session=taken.session,
-        messages=taken.ids,
-        memories=tuple(memories.decode(each.row) for each in settled if each.row is not None),
-        links=tuple(link for each in settled for link in each.links),
-    )
-
-
-def _came_of(tx: Tx, space: int, ids: Sequence[str]) -> list[Settled]:
-    """What messages led to: new memories, and known ones that they said again."""
-    led = [link.id for relation in _LED_TO for link in links.find_to(tx, space, ids, relation)]
-    rows = memories.find_current(tx, space, list(dict.fromkeys(led)))
-    return [Settled(row=row, links=_telling(tx, space, row.id, ids)) for row in rows]
-
-
-def _telling(tx: Tx, space: int, id: str, ids: Sequence[str]) -> tuple[Link, ...]:
-    """How a memory stands to others; of what it was learned from, these messages only."""
-    found = [link for link in links.find_all(tx, space, id) if link.id == id]
-    return tuple(link for link in found if link.relation not in _LED_TO or link.other in ids)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Message:
-    """A message as it was remembered."""
-
-    id: str
-    origin: Origin
-    utterance: Utterance
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Said:
-    """New messages, and those before them in their session."""
-
-    before: list[Utterance]
-    new: list[_Message]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
-    """A finding and the message that it stands in."""
-
-    message: _Message
-    finding: Finding
-
-
-def _spoken(core: Core, said: Conversation, line: messages.Line) -> Draft | None:
-    """The memory of a message: what it says, less what was itself recalled; None if nothing is left."""
-    text = _text(json.loads(line.content), core.settings.max_text_bytes)
-    own, _ = echo.strip_recalled(text)
-    if not own.strip():
-        return None
-    origin = said.origin or _ORIGINS.get(line.role, "agent")
-    return Draft(
-        content=own,
-        kind="message",
-        tags=said.tags,
-        metadata={"role": line.role},
-        scope=replace(said.scope, session=said.session),
-        source=line.name or line.role,
-        origin=origin,
-        said_at=times.from_micros(line.said_at),
-    )
-
-
-def _text(content: Json, limit: int) -> str:
-    """The words of a content: a text, the texts among the parts of a message, or what JSON holds."""
-    if content is None or isinstance(content, str):
-        return content or ""
-    if isinstance(content, list):
-        parts = [
-            part if isinstance(part, str) else part.get("text") for part in content if isinstance(part, str | dict)
-        ]
-        if any(isinstance(part, str) for part in parts):
-            return "\n".join(part for part in parts if isinstance(part, str))
-    return write.render_json(content, limit)
-
-
-def _said_in(record: Record, session: str, number: int) -> Link:
-    at = times.from_micros(record.created_at)
-    return Link(id=record.id, relation="said in", other=session, at=at, detail={"number": number})
-
-
-def _payload(said: Conversation, present: _Present) -> dict[str, Json]:
+def _payload(said: Conversation, present: Sequence[tuple[Record, int]]) -> dict[str, Json]:
     return {
         "session": said.session,
         "first": present[0][1],
@@ -231,53 +169,128 @@ def _payload(said: Conversation, present: _Present) -> dict[str, Json]:
     }
 
 
-def _said(tx: Tx, space: int, payload: Mapping[str, Any]) -> _Said:
-    """The messages of a job that are still there, and their context."""
+# -- jobs that wait, in another book -------------------------------------------------------------------
+
+
+def waiting_jobs(tx: Tx, space: int) -> list[Job]:
+    """Return the jobs of a space that have messages to learn from, also those that failed for good."""
+    return [job for job in jobs.read_all(tx, space) if job.kind == KIND]
+
+
+def message_ids(payload: Payload) -> list[str]:
+    """Return the ids of a job's messages."""
+    ids: Any = payload["ids"]
+    return [str(id) for id in ids]
+
+
+def adopt_jobs(tx: Tx, space: int, wanted: Sequence[Payload]) -> int:
+    """Queue jobs for messages that are here, were not learned from yet and wait in no other job; return how many."""
+    queued = {id for job in waiting_jobs(tx, space) for id in message_ids(job.payload)}
+    made = 0
+    for payload in wanted:
+        here = set(memories.known_ids(tx, space, message_ids(payload)))
+        ids = [id for id in message_ids(payload) if id in here and id not in queued]
+        if ids and not links.find_to(tx, space, ids, "learned from"):
+            jobs.add(tx, space, KIND, {**payload, "ids": list[Json](ids)}, most=_NO_LIMIT)
+            queued |= set(ids)
+            made += 1
+    return made
+
+
+def follow_jobs(tx: Tx, space: int, theirs: Sequence[Payload], *, mirror: bool) -> None:
+    """Bring a copy's jobs to the state of the source's; what was learned there meanwhile has been copied."""
+    still = {id for payload in theirs for id in message_ids(payload)}
+    for job in waiting_jobs(tx, space):
+        ids = message_ids(job.payload)
+        learned = bool(links.find_to(tx, space, ids, "learned from"))
+        if not still & set(ids) and (learned or mirror):
+            jobs.finish(tx, space, job.number)
+    adopt_jobs(tx, space, theirs)
+
+
+# -- learning ------------------------------------------------------------------------------------------
+
+
+def run(core: Core, space: int, job: Job, token: str) -> list[Settled] | None:
+    """Learn from a job's messages and end the job in one transaction; return None if another worker has it by now."""
+    payload: Any = job.payload
+    scope = Scope(user=payload["user"], agent=payload["agent"])
+    found = [each for each in _extract(core, space, payload) if not injection.flags(each.finding.text)]
+    kept = [each for each in found if each.finding.act != "forget"]
+    plan = make_plan(core, space, _arrivals(core, kept, scope, payload["tags"]))
+    requests = [each for each in found if each.finding.act == "forget" and each.message.origin != "tool"]
+    unwanted = [(each, _said_by_same(each, find_about(core, space, each.finding.text), scope)) for each in requests]
+
+    def work(tx: Tx) -> list[Settled] | None:
+        if not jobs.is_owned(tx, space, job.number, token):
+            return None
+        settled = settle(tx, core, space, _without_forgotten(tx, space, plan))
+        for each, ids in unwanted:
+            # No search can know yet what was said in the same breath.
+            just_said = _said_by_same(each, [one.row for one in settled if one.row is not None], scope)
+            settled += _withdraw(tx, space, each, [*ids, *just_said])
+        jobs.finish(tx, space, job.number)
+        return settled
+
+    return core.store.write(work, space)
+
+
+def find_results(tx: Tx, space: int, ids: Sequence[str]) -> list[Settled]:
+    """Return the memories that were learned from messages or repeated by them, with their links.
+
+    Of the links to messages, only those to these messages.
+    """
+    led = [link.id for relation in _LED_TO for link in links.find_to(tx, space, ids, relation)]
+    found = []
+    for row in memories.find_current(tx, space, list(dict.fromkeys(led))):
+        own = [link for link in links.find_all(tx, space, row.id) if link.id == row.id]
+        kept = tuple(link for link in own if link.relation not in _LED_TO or link.other in ids)
+        found.append(Settled(row=row, links=kept))
+    return found
+
+
+def _extract(core: Core, space: int, payload: Mapping[str, Any]) -> list[_Found]:
+    """Return the findings of a job's messages that are still there."""
+    before, new = core.store.read(lambda tx: _read_messages(tx, space, payload), space)
+    findings = core.extractor().extract([*before, *(each.utterance for each in new)])[len(before) :]
+    return [_Found(message, finding) for message, those in zip(new, findings, strict=True) for finding in those]
+
+
+def _read_messages(tx: Tx, space: int, payload: Mapping[str, Any]) -> tuple[list[Utterance], list[_Message]]:
+    """Return the context of a job, and its messages that are still there."""
     start = max(payload["first"] - 1 - _CONTEXT, 0)
     earlier = messages.after(tx, space, payload["session"], start, payload["first"] - 1 - start)
+    before = [
+        Utterance(text=each.content, speaker=each.name, role=each.role, said_at=each.said_at, context=True)
+        for each in earlier
+        if isinstance(each.content, str)
+    ]
     rows = {row.id: row for row in memories.find_standing(tx, space, payload["ids"], now=times.now())}
-    return _Said(
-        before=[
-            Utterance(text=each.content, speaker=each.name, role=each.role, said_at=each.said_at, context=True)
-            for each in earlier
-            if isinstance(each.content, str)
-        ],
-        new=[_message(rows[id]) for id in payload["ids"] if id in rows],
-    )
+    return before, [_message(rows[id]) for id in payload["ids"] if id in rows]
 
 
 def _message(row: MemoryRow) -> _Message:
     memory = memories.decode(row)
     role = str(memory.metadata.get("role", "user"))
-    # A role that stands for a name is no name: nobody is called "user".
+    # A role in place of a name is no name: nobody is called "user".
     speaker = None if memory.source == role else memory.source
     said = Utterance(text=memory.text, speaker=speaker, role=role, said_at=memory.said_at)
-    return _Message(id=memory.id, origin=memory.origin, utterance=said)
+    return _Message(memory.id, memory.origin, said)
 
 
-def _extracted(core: Core, said: _Said) -> list[_Found]:
-    findings = core.extractor().extract([*said.before, *(each.utterance for each in said.new)])[len(said.before) :]
-    return [
-        _Found(message=message, finding=finding)
-        for message, those in zip(said.new, findings, strict=True)
-        for finding in those
-    ]
-
-
-def _arrivals(core: Core, payload: Mapping[str, Any], found: Sequence[_Found]) -> list[Arrival]:
-    scope = Scope(user=payload["user"], agent=payload["agent"])
-    wanted = [(each, draft) for each in found for draft in _drafts(each, scope, payload["tags"])]
+def _arrivals(core: Core, found: Sequence[_Found], scope: Scope, tags: Sequence[str]) -> list[Arrival]:
+    wanted = [(each, draft) for each in found for draft in _drafts(each, scope, tags)]
     records = write.make_records(core, [draft for _, draft in wanted], now=times.now())
     return [
-        Arrival(record=record, act=each.finding.act, links=[_learned_from(each, record)])
+        Arrival(record=record, act=each.finding.act, links=[_link_message(each, record)])
         for (each, _), record in zip(wanted, records, strict=True)
     ]
 
 
 def _drafts(found: _Found, scope: Scope, tags: Sequence[str]) -> Iterator[Draft]:
-    """The memory of a finding, and one of what was decided against: it is to be avoided."""
-    finding, said = found.finding, found.message.utterance
-    told: dict[str, Json] = {
+    """Yield the memory of a finding, and one for each option that it decides against: they are to be avoided."""
+    finding = found.finding
+    fields: dict[str, Json] = {
         "owner": finding.owner,
         "reason": finding.reason,
         "rejected": list(finding.rejected) or None,
@@ -287,20 +300,20 @@ def _drafts(found: _Found, scope: Scope, tags: Sequence[str]) -> Iterator[Draft]
         content=finding.text,
         kind=finding.kind,
         tags=tags,
-        metadata={name: value for name, value in told.items() if value is not None},
+        metadata={name: value for name, value in fields.items() if value is not None},
         importance=finding.importance,
         scope=scope,
-        source=_speaker(found),
+        source=found.speaker,
         origin=found.message.origin,
-        said_at=said.said_at,
+        said_at=found.message.utterance.said_at,
     )
     yield draft
     if finding.kind == "decision":
         for rejected in finding.rejected:
-            yield replace(draft, content=f"{rejected}{plan.REJECTED}{finding.text}", kind="failure")
+            yield replace(draft, content=f"{rejected}{REJECTED}{finding.text}", kind="failure")
 
 
-def _learned_from(found: _Found, record: Record) -> Link:
+def _link_message(found: _Found, record: Record) -> Link:
     finding = found.finding
     return Link(
         id=record.id,
@@ -316,54 +329,34 @@ def _learned_from(found: _Found, record: Record) -> Link:
     )
 
 
-def _still_said(tx: Tx, space: int, planned: plan.Plan) -> plan.Plan:
-    """A plan without what was learned from messages that were forgotten or put in quarantine meanwhile."""
-    parents = [arrival.links[0].other for arrival in planned.arrivals]
+def _without_forgotten(tx: Tx, space: int, plan: Plan) -> Plan:
+    """Return a plan without what was learned from messages that were forgotten or put in quarantine meanwhile."""
+    parents = [arrival.links[0].other for arrival in plan.arrivals]
     there = {row.id for row in memories.find_standing(tx, space, parents, now=times.now())}
-    kept = [at for at, parent in enumerate(parents) if parent in there]
-    return replace(
-        planned,
-        arrivals=[planned.arrivals[at] for at in kept],
-        rivals=[planned.rivals[at] for at in kept],
-        meant=[planned.meant[at] for at in kept],
-    )
+    return replace(plan, arrivals=[arrival for arrival in plan.arrivals if arrival.links[0].other in there])
 
 
-def _meant(core: Core, space: int, asked: _Found, scope: Scope) -> list[str]:
-    """What somebody said about a subject, who now wants it forgotten."""
-    return _theirs(asked, plan.about(core, space, asked.finding.text), scope)
-
-
-def _just_said(asked: _Found, settled: Sequence[Settled], scope: Scope) -> list[str]:
-    """What was said about it in the same breath, which no search can know yet."""
-    return _theirs(asked, [each.row for each in settled if each.row is not None], scope)
-
-
-def _theirs(asked: _Found, rows: Sequence[MemoryRow], scope: Scope) -> list[str]:
-    """Those of the same scope that the speaker said, if their own words are mostly the subject's."""
-    subject = set(terms.query_terms(asked.finding.text))
+def _said_by_same(request: _Found, rows: Sequence[MemoryRow], scope: Scope) -> list[str]:
+    """Return the memories of the scope that the speaker said and that hold most words of the finding."""
+    subject = set(terms.query_terms(request.finding.text))
     return [
         row.id
         for row in rows
-        if row.source == _speaker(asked)
+        if row.source == request.speaker
         and replace(row.scope, session=None) == scope
         and 2 * len(subject & set(terms.query_terms(row.text))) > len(subject)
     ]
 
 
-def _speaker(found: _Found) -> str:
-    return found.message.utterance.speaker or found.message.utterance.role
-
-
-def _withdraw(tx: Tx, space: int, asked: _Found, ids: Sequence[str]) -> list[Settled]:
-    """Take out of recall what somebody asked to forget; not for good: a message proves nobody."""
-    now, request = times.now(), asked.message.id
-    there = set(memories.known_ids(tx, space, [request, *ids]))
-    made = []
-    for id in dict.fromkeys(ids):
-        if id not in there or request not in there or id == request:
-            continue
-        if memories.shut(tx, space, id, action="withdrawn", reason=f"asked to forget: {asked.finding.text}", now=now):
-            made.append(Link(id=request, relation="withdraws", other=id, at=times.from_micros(now)))
+def _withdraw(tx: Tx, space: int, request: _Found, ids: Sequence[str]) -> list[Settled]:
+    """Take out of recall what somebody asked to forget; not for good, since a message proves nobody's identity."""
+    now, by, reason = times.now(), request.message.id, f"asked to forget: {request.finding.text}"
+    there = set(memories.known_ids(tx, space, [by, *ids]))
+    shut = [
+        id
+        for id in dict.fromkeys(ids)
+        if {id, by} <= there and id != by and memories.shut(tx, space, id, action="withdrawn", reason=reason, now=now)
+    ]
+    made = [Link(id=by, relation="withdraws", other=id, at=times.from_micros(now)) for id in shut]
     links.put(tx, space, made)
     return [Settled(row=None, links=(link,)) for link in made]

@@ -1,4 +1,4 @@
-"""Doing what waits: jobs are claimed, run, given back when they fail, and set aside when they fail for good."""
+"""Jobs: claimed, run, given back when they fail, and set aside when they have failed too often."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from dataclasses import dataclass, field
 from commonplace.errors import CommonplaceError, EmbedderMismatch, JobFailed, StoreClosed
 from commonplace.guard import redaction
 from commonplace.learn import ingest
+from commonplace.learn.ingest import Taken
 from commonplace.memories import forget
 from commonplace.memories.core import Core, Place
-from commonplace.reconcile.plan import Settled
-from commonplace.store.tables import jobs
-from commonplace.values import Job, times
+from commonplace.reconcile.settle import Settled
+from commonplace.store.tables import jobs, memories
+from commonplace.values import Job, Learned, times
 
 LEASE = 120.0
-"""Seconds for which a claim holds: whoever has not finished by then is taken for dead."""
+"""Seconds for which a claim holds: a worker that has not finished by then is taken for dead."""
 ATTEMPTS = 5
 _FIRST_WAIT = 2.0
 _LONGEST_WAIT = 600.0
 IDLE = 30.0
-"""Seconds after which a worker looks for other processes' jobs, if nobody wakes it."""
+"""Seconds after which a worker that nobody wakes looks for other processes' jobs."""
 _SHORTEST = 0.01
 _GLANCE = 0.02
 
@@ -34,16 +35,16 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tried:
-    """A job that was run, and what came of it."""
+    """A job that was run, and its results."""
 
     job: Job
     settled: list[Settled] = field(default_factory=list)
     error: Exception | None = None
-    """Why it failed, if it did: it was given back, or has failed for good."""
+    """Why it failed, if it did; it was given back, or has failed for good."""
 
 
 def run_one(core: Core, space: int) -> Tried | None:
-    """Run the first job of a space that is due; None if none is. A job that fails is given back, and said so."""
+    """Run the first job of a space that is due; return None if none is. A job that fails is given back."""
     try:
         return _run_claimed(core, space, None)
     except _Failed as failed:
@@ -51,7 +52,7 @@ def run_one(core: Core, space: int) -> Tried | None:
 
 
 def run_now(core: Core, space: int, number: int) -> list[Settled] | None:
-    """Run one job at once, or wait for whoever runs it, and return None; what makes it fail is raised."""
+    """Run one job at once; raise its error if it fails. If another worker runs it, wait for that and return None."""
     while True:
         try:
             done = _run_claimed(core, space, number)
@@ -67,8 +68,29 @@ def run_now(core: Core, space: int, number: int) -> list[Settled] | None:
         time.sleep(_GLANCE)
 
 
+def finish_learning(core: Core, space: int, taken: Taken, progress: Callable[[int, int], None]) -> Learned:
+    """Run the jobs of a stored conversation now, and return what was learned from it."""
+    settled: list[Settled] = []
+    elsewhere = False
+    for done, number in enumerate(taken.jobs):
+        progress(done * ingest.TOGETHER, len(taken.ids))
+        found = run_now(core, space, number)
+        settled += found or ()
+        elsewhere = elsewhere or found is None
+    progress(len(taken.ids), len(taken.ids))
+    if elsewhere:
+        # A worker was quicker, or the call is a repetition: the results are in the book.
+        settled = core.store.read(lambda tx: ingest.find_results(tx, space, taken.ids), space)
+    return Learned(
+        session=taken.session,
+        messages=taken.ids,
+        memories=tuple(memories.decode(each.row) for each in settled if each.row is not None),
+        links=tuple(link for each in settled for link in each.links),
+    )
+
+
 class _Failed(Exception):
-    """A job that did not succeed, and why."""
+    """A job failed."""
 
     def __init__(self, job: Job, error: Exception) -> None:
         super().__init__(job.number)
@@ -88,17 +110,17 @@ def _run_claimed(core: Core, space: int, number: int | None) -> Tried | None:
     except StoreClosed:
         raise
     except (EmbedderMismatch, KeyboardInterrupt) as error:
-        # It is not the job's fault: somebody else may have it at once, and need not wait until the claim runs out.
+        # Not the job's fault: another worker may have it at once, before the claim runs out.
         why = type(error).__name__
         core.store.write(lambda tx: jobs.fail(tx, space, job.number, token, why, due=times.now()), space)
         raise
-    except Exception as error:  # whatever it is, the job must come to its end
+    except Exception as error:  # whatever it is, the job must not stay claimed
         _give_back(core, space, job, token, error)
         raise _Failed(job, error) from error
 
 
 def run_due(core: Core, only: Place | None = None) -> Iterator[Tried]:
-    """Run what is due in every space in turn, or in one: a job whenever the caller asks for the next."""
+    """Run what is due in every space in turn, or in one; yield each job that was run."""
     trying = True
     while trying:
         trying = False
@@ -117,9 +139,9 @@ def run_until(
     only: Place | None = None,
     idle: float = IDLE,
 ) -> Iterator[Tried]:
-    """Run what is due as it comes, until somebody wants it ended: the job at hand is done, what waits stays on disk.
+    """Run jobs as they become due, until `ended` returns True after a job; those that wait stay on disk.
 
-    `rest` is called with the seconds until there may be more, at most `idle`. A store that does not answer is asked
+    `rest` is called with the seconds until there may be more, at most `idle`. A store that does not answer is tried
     again after a while; a book that was re-embedded has to be opened again.
     """
     while not ended():
@@ -128,7 +150,8 @@ def run_until(
                 yield tried
                 if ended():
                     return
-            rest(_pause(core, idle))
+            due = core.store.read(jobs.next_due, None)
+            rest(idle if due is None else min(max((due - times.now()) / 1e6, _SHORTEST), idle))
         except (EmbedderMismatch, StoreClosed):
             raise
         except CommonplaceError as error:
@@ -141,29 +164,19 @@ def _with_work(core: Core, only: Place | None) -> list[int]:
     return spaces if only is None else [space for space in spaces if space == only.find()]
 
 
-def _pause(core: Core, most: float) -> float:
-    """Seconds until the next job is due, as far as is known."""
-    due = core.store.read(jobs.next_due, None)
-    return most if due is None else min(max((due - times.now()) / 1e6, _SHORTEST), most)
-
-
 def _give_back(core: Core, space: int, job: Job, token: str, error: Exception) -> None:
     tried = job.attempts + 1
     wait = min(_FIRST_WAIT * 2**job.attempts, _LONGEST_WAIT) * random.uniform(0.8, 1.2)  # no secret
     due = None if tried >= ATTEMPTS else times.now() + int(wait * 1e6)
-    # What went wrong may quote what was said: logs get its kind alone, the job keeps the words behind the wall.
+    # An error may quote the conversation: logs get its class alone, the job keeps the words inside the space.
     _log.warning("job %d failed (%s), attempt %d of %d", job.number, type(error).__name__, tried, ATTEMPTS)
-    words = redaction.text(_storable(f"{type(error).__name__}: {error}")[:1000], core.settings.redact)
+    told = f"{type(error).__name__}: {error}".encode("utf-8", "replace").decode().replace("\0", " ")
+    words = redaction.text(told[:1000], core.settings.redact)
     core.store.write(lambda tx: jobs.fail(tx, space, job.number, token, words, due=due), space)
 
 
-def _storable(words: str) -> str:
-    """Words of an error that any store takes."""
-    return words.encode("utf-8", "replace").decode().replace("\0", " ")
-
-
 class Worker:
-    """A thread that does what waits in one store, from the first job on until it is closed."""
+    """A thread that runs the jobs of one store, from the first call of `wake` until it is closed."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
@@ -173,7 +186,7 @@ class Worker:
         self._starting = threading.Lock()
 
     def wake(self) -> None:
-        """Say that there is work; the first call starts the thread."""
+        """Look for jobs now; the first call starts the thread."""
         with self._starting:
             if (self._thread is None or not self._thread.is_alive()) and not self._ended:
                 self._thread = threading.Thread(target=self._run, name="commonplace worker", daemon=True)
@@ -181,7 +194,7 @@ class Worker:
         self._wake.set()
 
     def close(self) -> None:
-        """End after the job at hand; what waits stays on disk."""
+        """Stop after the current job; those that wait stay on disk."""
         with self._starting:
             self._ended = True
         self._wake.set()

@@ -1,1 +1,1 @@
-"""Reconciliation: what a new memory means for those that are known."""
+"""Reconciliation: a new memory repeats, contradicts or adds to the known ones."""

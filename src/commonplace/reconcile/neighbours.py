@@ -1,4 +1,4 @@
-"""What was written since a search, found by what it is about: a long list is not compared with all of itself."""
+"""Known memories that a new one is compared with, and an index of those written since the search."""
 
 from __future__ import annotations
 
@@ -7,76 +7,75 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from commonplace.reconcile.claims.reading import key, read
-from commonplace.reconcile.statements import Statement
+from commonplace.reconcile.relate import Statement
 from commonplace.store.row import MemoryRow
-from commonplace.store.tables import memories
+from commonplace.store.tables.memories import Record
 from commonplace.values import Json, Kind, times
 from commonplace.values.arrays import Floats
 
 _ALL = 32
-"""So few are all looked at."""
+"""Up to so many recent memories, all are compared."""
 _NEAREST = 16
 _FEW = 16
-"""Of those that share a key or a name, the latest: what is shared by more says little."""
+"""The latest of those that share a key or a name: a mark that more share says little."""
 _FIRST_PERSON = re.compile(r"\b(?:I|I'm|my|mine)\b")
 
 
 class Known:
-    """A memory that stands, and its vector; what comparing takes is made once, and only if it is asked for."""
+    """A memory that stands, and its vector."""
 
-    __slots__ = ("_statement", "id", "row", "scope", "vector")
-
-    def __init__(self, row: MemoryRow, vector: Floats | None) -> None:
-        self.row = row
-        self.vector = vector
+    def __init__(self, row: MemoryRow, vector: bytes | None) -> None:
         self.id = row.id
-        self.scope = row.scope
-        self._statement: Statement | None = None
+        self.row = row
+        self.vector = unpack(vector)
 
-    @property
+    @cached_property
     def statement(self) -> Statement:
-        if self._statement is None:
-            row = self.row
-            self._statement = statement(
-                row.text, row.kind, row.metadata_value, row.source,
-                row.said_at,
-            )  # fmt: skip
-        return self._statement
+        row = self.row
+        return _statement(row.text, row.kind, row.metadata_value, row.source, row.said_at)
 
 
-def statement(text: str, kind: Kind, metadata: Mapping[str, Json], source: str | None, said_at: int) -> Statement:
-    """A memory as it is compared. Who says "I" owns it, unless it says whose it is."""
+def state(record: Record) -> Statement:
+    """Return a new memory as it is compared."""
+    return _statement(record.text, record.kind, json.loads(record.metadata), record.source, record.said_at)
+
+
+def _statement(text: str, kind: Kind, metadata: Mapping[str, Json], source: str | None, said_at: int) -> Statement:
+    """Return a memory as it is compared. Unless the metadata names an owner, whoever says "I" is the owner."""
     owner = metadata.get("owner")
     if not isinstance(owner, str):
         owner = source if _FIRST_PERSON.search(text) else None
     return Statement(text=text, kind=kind, owner=owner, said_at=times.from_micros(said_at))
 
 
-def stated(record: memories.Record) -> Statement:
-    """A new memory as it is compared."""
-    return statement(record.text, record.kind, json.loads(record.metadata), record.source, record.said_at)
+def unpack(vector: bytes | None) -> Floats | None:
+    """Return a stored vector as numbers."""
+    return None if vector is None else np.frombuffer(vector, "<f2").astype(np.float32)
 
 
 @dataclass(slots=True)
 class Recent:
-    """Memories that no search can know yet, by key, by name and by vector."""
+    """Memories that no search can know yet, by key, by name and by vector: a long list is not compared with itself."""
 
     ids: list[str] = field(default_factory=list)
     _marked: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     _vectors: Floats | None = None
 
     def add(self, known: Known) -> None:
+        """Index a memory."""
         self.ids.append(known.id)
         for mark in _marks(known.statement):
             self._marked[mark].append(known.id)
-        self._put(known.vector)
+        if known.vector is not None:
+            self._put(known.vector)
 
     def near(self, new: Statement, vector: Floats | None) -> list[str]:
-        """Those that a new memory may have to do with."""
+        """Return those that a new memory may have to do with."""
         if len(self.ids) <= _ALL:
             return self.ids
         found = {id for mark in _marks(new) for id in self._marked.get(mark, ())[-_FEW:]}
@@ -85,11 +84,9 @@ class Recent:
             found |= {self.ids[at] for at in np.argpartition(-closeness, _NEAREST)[:_NEAREST]}
         return sorted(found)
 
-    def _put(self, vector: Floats | None) -> None:
-        """Keep a vector in its place; room is doubled, so that each is copied a few times at most."""
+    def _put(self, vector: Floats) -> None:
+        """Keep the vector of the last id; the array is doubled when it is full."""
         place = len(self.ids) - 1
-        if vector is None:
-            return
         if self._vectors is None or place >= len(self._vectors):
             wider = np.zeros((max(2 * place, 2 * _ALL), len(vector)), np.float32)
             if self._vectors is not None:
@@ -99,7 +96,7 @@ class Recent:
 
 
 def _marks(said: Statement) -> Iterable[str]:
-    """What statements share that may have to do with each other: the attribute of a subject, a name, the subject."""
+    """Return what related statements share: the attribute of a subject, a name, the subject."""
     claim = read(said.text, said.owner)
     about = key(said.text, said.owner)
     marks = [f"name {name}" for name in claim.names | claim.rejected]

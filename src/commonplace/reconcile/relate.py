@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
 from commonplace.reconcile.claims.claim import Claim, core
 from commonplace.reconcile.claims.reading import read
 from commonplace.reconcile.claims.tokens import stem
 from commonplace.reconcile.claims.words import CALLED_OFF, HELD_BY, PLACES, USING, exclusive
-from commonplace.reconcile.statements import Link, Relation, Statement
+from commonplace.values import Kind
+from commonplace.values.extraction import Act
 
 ALIKE = 0.55
 """Cosine from which two preferences of one person may be of one category; names of a kind lie closer than this."""
@@ -18,6 +23,28 @@ _PLANS = frozenset(stem(word) for word in "plan decide will going want agree".sp
 _ROLE = 3
 """Words of what someone is said to be; longer descriptions are no roles that one leaves for another."""
 _EQUAL, _NARROWER, _OTHER = 2, 1, 0
+
+Likeness = Literal["same", "contradicts", "adds", "unrelated"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """A memory as reconciliation compares it."""
+
+    text: str
+    kind: Kind
+    owner: str | None
+    said_at: datetime
+    act: Act = "keep"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """How a new statement stands to a known one, and why, in words that history shows."""
+
+    likeness: Likeness
+    reason: str
+    certainty: float
 
 
 def takes_back(text: str, owner: str | None) -> bool:
@@ -35,7 +62,7 @@ def _decides(claim: Claim) -> bool:
     return claim.relation == "use" and claim.positive and bool(claim.value) and "team" in claim.subject
 
 
-def relate(new: Statement, known: Statement, closeness: float) -> Relation:
+def relate(new: Statement, known: Statement, closeness: float) -> Comparison:
     """Say whether the new statement repeats, contradicts or adds to the known one, or has nothing to do with it.
 
     A contradiction closes a memory, and one closed wrongly is hidden: where it is not plain, the new one adds.
@@ -46,18 +73,18 @@ def relate(new: Statement, known: Statement, closeness: float) -> Relation:
     alike = _subjects(a, b)
     against = _against(a, b, alike, closeness, correcting=new.act == "correct")
     if against:
-        return Relation(link="contradicts", reason=against, certainty=0.9 if alike == _EQUAL else 0.7)
+        return Comparison(likeness="contradicts", reason=against, certainty=0.9 if alike == _EQUAL else 0.7)
     if _repeats(a, b, alike):
-        return Relation(link="same", reason="it says the same", certainty=0.9)
+        return Comparison(likeness="same", reason="it says the same", certainty=0.9)
     if alike == _EQUAL or (alike and closeness >= NEAR):
-        return Relation(link="adds", reason="it says more about the same subject", certainty=0.7)
+        return Comparison(likeness="adds", reason="it says more about the same subject", certainty=0.7)
     return _apart(a, b, closeness)
 
 
-def _apart(a: Claim, b: Claim, closeness: float) -> Relation:
-    link: Link = "adds" if closeness >= NEAR and a.words & b.words and _mentions(a, b) else "unrelated"
-    reason = "it speaks of the same thing" if link == "adds" else "it is about something else"
-    return Relation(link=link, reason=reason, certainty=0.6)
+def _apart(a: Claim, b: Claim, closeness: float) -> Comparison:
+    likeness: Likeness = "adds" if closeness >= NEAR and a.words & b.words and _mentions(a, b) else "unrelated"
+    reason = "it speaks of the same thing" if likeness == "adds" else "it is about something else"
+    return Comparison(likeness=likeness, reason=reason, certainty=0.6)
 
 
 def _mentions(a: Claim, b: Claim) -> bool:

@@ -1,9 +1,9 @@
-"""Taking back what reconciliation did: two memories that it brought together stand apart again."""
+"""Undo reconciliation: two memories that it brought together become separate again."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -23,24 +23,26 @@ _RECONCILED = ("supersedes", "repeats", "adds to", "disputes", "withdraws")
 
 
 def undo(core: Core, space: int, id: str, other: str) -> list[Link]:
-    """Undo every link that reconciliation made between two; NotFound if there is none."""
+    """Undo every link that reconciliation made between two memories; raise NotFound if there is none."""
     core.identity()  # it cannot be proven inside a transaction
-    found = core.store.read(lambda tx: _between(tx, space, id, other), space)
+    found = core.store.read(lambda tx: _links_between(tx, space, id, other), space)
     # Embedded before the transaction; a link is never changed, only removed.
     again = [link for link in found if link.relation == "repeats" and isinstance(link.detail.get("text"), str)]
-    apart = {link.other: record for link, record in zip(again, _apart(core, again), strict=True)}
+    records = [_make_record(link.detail, times.now()) for link in again]
+    records = add_vectors(records, [None] * len(records), core.embedder)
+    separate = {link.other: record for link, record in zip(again, records, strict=True)}
 
     def work(tx: Tx) -> list[Link]:
         core.ensure_generation(tx)
-        undone = _between(tx, space, id, other)
+        undone = _links_between(tx, space, id, other)
         if not undone:
-            raise NotFound(_nothing(tx, space, id, other))
+            raise NotFound(_explain_nothing(tx, space, id, other))
         for link in undone:
             links.remove(tx, space, link)
-            if link.relation == "repeats" and link.other in apart:
-                _stand_apart(tx, core, space, link, apart[link.other])
+            if link.relation == "repeats" and link.other in separate:
+                _separate(tx, core, space, link, separate[link.other])
             elif link.relation == "repeats" and not link.detail.get(quarantine.HELD):
-                # A link from elsewhere may not tell what was said: nothing can stand for it.
+                # An imported link may lack the text of the repetition: no memory can be made of it.
                 quarantine.take_back(tx, space, link, reason=UNDONE)
         closed = [link.other for link in undone if link.relation in quarantine.CLOSING]
         # One in quarantine hides what it closed itself, for as long as something stands in its place.
@@ -51,8 +53,7 @@ def undo(core: Core, space: int, id: str, other: str) -> list[Link]:
     return core.store.write(work, space)
 
 
-def _nothing(tx: Tx, space: int, id: str, other: str) -> str:
-    """Why there is nothing to undo."""
+def _explain_nothing(tx: Tx, space: int, id: str, other: str) -> str:
     if not memories.known_ids(tx, space, [id]):
         return f"no memory with id {id!r} in this space"
     if not memories.known_ids(tx, space, [other]):
@@ -60,7 +61,7 @@ def _nothing(tx: Tx, space: int, id: str, other: str) -> str:
     return f"nothing was reconciled between {id!r} and {other!r}: `links` shows what was"
 
 
-def _between(tx: Tx, space: int, id: str, other: str) -> list[Link]:
+def _links_between(tx: Tx, space: int, id: str, other: str) -> list[Link]:
     return [
         link
         for link in links.find_all(tx, space, id)
@@ -68,13 +69,7 @@ def _between(tx: Tx, space: int, id: str, other: str) -> list[Link]:
     ]
 
 
-def _apart(core: Core, again: Sequence[Link]) -> list[Record]:
-    """A memory for each repetition, as it was said."""
-    records = [_record(link.detail, times.now()) for link in again]
-    return add_vectors(records, [None] * len(records), core.embedder)
-
-
-def _record(said: Mapping[str, Any], now: int) -> Record:
+def _make_record(said: Mapping[str, Any], now: int) -> Record:
     tags = tuple(said.get("tags") or ())
     return Record(
         id=new_id(),
@@ -99,8 +94,8 @@ def _record(said: Mapping[str, Any], now: int) -> Record:
     )
 
 
-def _stand_apart(tx: Tx, core: Core, space: int, link: Link, record: Record) -> None:
-    """Make a repetition a memory of its own, and take from the other what it had from it."""
+def _separate(tx: Tx, core: Core, space: int, link: Link, record: Record) -> None:
+    """Make a repetition a memory of its own, and take back what it added to the other."""
     memories.insert(tx, space, [record], generation=core.identity().generation)
     learned = links.find(tx, space, link.id, "learned from", link.other)
     if learned is not None:

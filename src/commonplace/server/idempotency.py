@@ -17,7 +17,7 @@ from typing import Any, TypeVar, cast
 from commonplace import values
 from commonplace.errors import AnswerLost, RequestReused
 from commonplace.learn.ingest import Taken
-from commonplace.reconcile.plan import Settled
+from commonplace.reconcile.settle import Settled
 from commonplace.server.limits import Charge
 from commonplace.store.base import Store, Tx
 from commonplace.store.row import FeedbackRow, LifeRow, MemoryRow

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from commonplace.errors import Conflict, EmbedderMismatch, InvalidInput, NotFound, StoreCorrupt, StoreError
+from commonplace.learn import ingest
 from commonplace.memories.core import Identity, read_identity, write_identity
 from commonplace.settings import Settings
 from commonplace.store.base import Row, Store, Tx
@@ -26,7 +27,6 @@ from commonplace.store.tables.links import LINKS
 from commonplace.store.tables.messages import MESSAGES
 from commonplace.store.tables.table import CopyUnit, Shelf
 from commonplace.store.tables.versions import FEEDBACK, MEMORIES
-from commonplace.transfer import adoption
 
 Progress = Callable[[int, int], None]
 
@@ -326,10 +326,10 @@ class _Copy:
 
     def _carry_jobs(self, source: int, target: int) -> None:
         """Have the target learn what the source has not learned yet; jobs are an engine's own and made anew."""
-        theirs = self._source.store.read(partial(adoption.waiting, space=source), source)
+        theirs = self._source.store.read(partial(ingest.waiting_jobs, space=source), source)
         payloads = [dict(job.payload) for job in theirs]
-        settle = partial(adoption.settle, space=target, theirs=payloads, mirror=self._mirror)
-        ours = self._target.store.read(partial(adoption.waiting, space=target), target)
+        settle = partial(ingest.follow_jobs, space=target, theirs=payloads, mirror=self._mirror)
+        ours = self._target.store.read(partial(ingest.waiting_jobs, space=target), target)
         if theirs or ours:
             self._target.store.write(settle, target)
 

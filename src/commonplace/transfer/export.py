@@ -14,6 +14,7 @@ import numpy as np
 
 from commonplace.errors import CommonplaceError, InvalidInput
 from commonplace.guard import redaction
+from commonplace.learn import ingest
 from commonplace.memories import write
 from commonplace.memories.core import Core
 from commonplace.settings import Redact
@@ -24,7 +25,6 @@ from commonplace.store.tables.entries import EntryRow
 from commonplace.store.tables.files import FileRow
 from commonplace.store.tables.links import LinkRow
 from commonplace.store.tables.messages import MessageRow
-from commonplace.transfer import adoption
 from commonplace.values import ACTIONS, RELATIONS, Action, Job, Json, Scope, checks, times
 from commonplace.values.arrays import Floats
 
@@ -43,7 +43,7 @@ def export(store: Store, space: int, name: str, *, vectors: bool) -> Iterator[_R
     Memories are read in batches, each memory whole, so that a long export blocks nobody and holds no half of one.
     """
     yield {"type": "header", "commonplace": FORMAT, "space": name, "at": _iso(times.now())}
-    first = store.read(partial(adoption.waiting, space=space), space)
+    first = store.read(partial(ingest.waiting_jobs, space=space), space)
     yield from map(_job, first)
     yield from _memories(store, space, vectors)
     parts: tuple[tuple[Callable[..., Sequence[Any]], Callable[[Any], _Record]], ...] = (
@@ -58,7 +58,7 @@ def export(store: Store, space: int, name: str, *, vectors: bool) -> Iterator[_R
             yield shown(row)
     # What was said during the export waits in jobs that the first look could not see.
     known = {job.number for job in first}
-    later = store.read(partial(adoption.waiting, space=space), space)
+    later = store.read(partial(ingest.waiting_jobs, space=space), space)
     yield from (_job(job) for job in later if job.number not in known)
 
 
@@ -155,7 +155,7 @@ def load(core: Core, space: int, records: Iterable[Mapping[str, Json]]) -> int:
     known: list[_Version] = []
     given: list[Floats | None] = []
     others: list[_Restore] = []
-    waiting: list[adoption.Payload] = []
+    waiting: list[dict[str, Json]] = []
     dimension = core.identity().dimension
     for number, record in enumerate(records, start=1):
         try:
@@ -186,7 +186,7 @@ def load(core: Core, space: int, records: Iterable[Mapping[str, Json]]) -> int:
         count = sum(restored) + sum(restore(tx, space) for restore in others)
         # What was here before was learned from here, or waits here to be.
         new = {old.record.id for old, fresh in zip(known, restored, strict=True) if fresh}
-        return count + adoption.adopt(tx, space, [job for job in waiting if new & set(adoption.ids_of(job))])
+        return count + ingest.adopt_jobs(tx, space, [job for job in waiting if new & set(ingest.message_ids(job))])
 
     return core.store.write(work, space)
 
@@ -235,7 +235,7 @@ def _read_memory(core: Core, record: Mapping[str, Any]) -> _Version:
     )
 
 
-def _read_job(record: Mapping[str, Any]) -> adoption.Payload:
+def _read_job(record: Mapping[str, Any]) -> dict[str, Json]:
     scope = checks.scope(Scope(user=record["user"], agent=record["agent"]))
     return {
         "session": checks.name(record["session"], "session"),
