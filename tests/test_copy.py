@@ -10,10 +10,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -623,33 +622,37 @@ def test_a_copy_of_a_book_in_use_holds_whole_memories(pair: Pair, small_pages: N
     assert_same(pair)
 
 
-# Each line that it reads makes a process that copies; what takes long, its imports, is done once for all.
+# Each line that it reads makes a process that copies; what takes long, its imports, is done once for all. The process
+# dies so many calls of functions after it came to a place, wherever that is: no clock says when.
 KILLED = """
-import os, sys, time
+import os, signal, sys
 import commonplace.store.postgres.store, commonplace.store.sqlite.store
 from commonplace.location import copy
 from commonplace.store.tables import table, versions
 table.MOST_ROWS = versions.MOST_ROWS = 7
 
-def progress(done, total):
-    print("begun" if done == 0 else "going", flush=True)
-    time.sleep(0.002)
+def count(frame, event, argument):
+    global left
+    left -= event == "call"
+    if left < 0:
+        os.kill(os.getpid(), signal.SIGKILL)
 
-for _ in sys.stdin:
+def reached(place):
+    if place == deadly:
+        sys.setprofile(count)
+
+for line in sys.stdin:
+    deadly, left = line.split()[0], int(line.split()[1])
     copier = os.fork()
     if not copier:
-        print(os.getpid(), flush=True)
-        print("ready", flush=True)
-        copy(sys.argv[1], sys.argv[2], progress=progress)
-        print("done", flush=True)
+        reached("ready")
+        copy(sys.argv[1], sys.argv[2], progress=lambda done, total: reached("begun" if done == 0 else "going"))
         os._exit(0)
-    os.waitpid(copier, 0)
-    print("ended", flush=True)
+    print(os.waitstatus_to_exitcode(os.waitpid(copier, 0)[1]), flush=True)
 """
 
 
 @EVERY_PAIR
-@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system cannot kill a process unasked")
 def test_a_copy_that_is_killed_goes_on_where_it_stopped(pair: Pair) -> None:
     fill(pair.source)
@@ -657,22 +660,17 @@ def test_a_copy_that_is_killed_goes_on_where_it_stopped(pair: Pair) -> None:
         for batch in range(10):
             book.remember([f"Memory {batch} {i}" for i in range(50)])
             book.revise("deploy", f"We deployed {batch} times")
-    chance, unfinished = random.Random(7), 0
-    with copiers(pair) as (begin, lines):
-        for attempt in range(12):
-            begin()
-            copier = int(next(lines))
+    chance, killed = random.Random(7), 0
+    with copiers(pair) as copier:
+        for attempt in range(9):
             # Some die while they open and bind the two ends, most while they copy, all of a sudden.
-            until = ("ready", "begun", "going")[attempt % 3]
-            if next(line for line in lines if line in (until, "ended")) == "ended":
-                break  # those before it left nothing to copy
-            time.sleep(chance.uniform(0.0, 0.15))
-            with suppress(ProcessLookupError):  # it was quicker
-                os.kill(copier, signal.SIGKILL)
-            unfinished += "done" not in list(iter(lines.__next__, "ended"))
+            place, calls = ("ready", "begun", "going")[attempt % 3], chance.randrange(30_000)
+            end = copier(f"{place} {calls}")
+            assert end in (0, -signal.SIGKILL)
+            killed += end != 0
             with opened(pair.target) as book:
                 assert book.check(deep=True).problems == ()
-    assert unfinished > 0
+    assert killed >= 3
     done = copy(pair.source, pair.target)
     assert done.ok
     assert written(done) < sum(part.records for part in done.parts)
@@ -680,8 +678,8 @@ def test_a_copy_that_is_killed_goes_on_where_it_stopped(pair: Pair) -> None:
 
 
 @contextmanager
-def copiers(pair: Pair) -> Iterator[tuple[Callable[[], None], Iterator[str]]]:
-    """How to begin a copy in a process of its own, and what those processes say."""
+def copiers(pair: Pair) -> Iterator[Callable[[str], int]]:
+    """A function that copies in a process of its own, and returns how that process ended."""
     with subprocess.Popen(
         [sys.executable, "-c", KILLED, pair.source, pair.target],
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
@@ -689,9 +687,15 @@ def copiers(pair: Pair) -> Iterator[tuple[Callable[[], None], Iterator[str]]]:
         stdout=subprocess.PIPE,
         text=True,
     ) as running:
-        assert running.stdin is not None
-        assert running.stdout is not None
-        yield partial(print, file=running.stdin, flush=True), (line.rstrip("\n") for line in running.stdout)
+        told, said = running.stdin, running.stdout
+        assert told is not None
+        assert said is not None
+
+        def copied(line: str) -> int:
+            print(line, file=told, flush=True)
+            return int(said.readline())
+
+        yield copied
 
 
 class Interrupted(Exception):

@@ -602,7 +602,7 @@ for _ in range(8):
     time.sleep(0.02)
     child = os.fork()
     if child == 0:
-        signal.alarm(5)  # a child that hangs is killed, which the parent sees
+        signal.alarm(60)  # a child that hangs is killed, which the parent sees
         try:
             book.remember("x")
         except commonplace.StoreClosed:
@@ -631,7 +631,9 @@ book = opened()
 book.remember("Opened and proven")
 signal.signal(signal.SIGALRM, signal.default_int_handler)
 chance = random.Random(4)
-began = time.perf_counter(); book.remember(["x"] * 5); took = time.perf_counter() - began
+took = 1.0
+for _ in range(10):  # the shortest: what other programs delay says nothing
+    began = time.perf_counter(); book.remember(["x"] * 5); took = min(took, time.perf_counter() - began)
 interrupted = kept = 0
 for number in range(150):
     ids = [f"n{number}i{i}" for i in range(5)]
@@ -732,7 +734,7 @@ class Counting(HashEmbedder):
 SLOW_REINDEX = """
 def progress(done, total):
     tell(f"{done} {total}")
-    time.sleep(0.05)
+    time.sleep(600 if done >= 100 else 0)  # until it is killed
 commonplace.reindex(path, embedder=HashEmbedder(dimension=32, name="new"), batch=10, progress=progress)
 """
 

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
-import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import apsw
@@ -14,6 +14,7 @@ import pytest
 
 import commonplace
 from commonplace import Settings, StoreBusy
+from commonplace.models.embedders.base import Vectors
 from commonplace.testing import HashEmbedder
 
 NORMAL = Settings(durability="normal")
@@ -65,22 +66,27 @@ while True:
     book.kv("n").set("k", 1)
 """
     for _ in range(3):
-        done = subprocess.run([sys.executable, "-c", program], timeout=30, check=False)
+        done = subprocess.run([sys.executable, "-c", program], timeout=120, check=False)
         assert done.returncode == 7
 
 
 def test_a_slow_embedder_does_not_date_a_memory_back(tmp_path: Path) -> None:
+    begun, revised = threading.Event(), threading.Event()
+
     class Slow(HashEmbedder):
-        def embed(self, texts):  # type: ignore[no-untyped-def]
-            time.sleep(0.2 if "slow" in texts[0] else 0)
+        def embed(self, texts: Sequence[str]) -> Vectors:
+            if "slow" in texts[0]:
+                begun.set()
+                assert revised.wait(60)
             return super().embed(texts)
 
     with commonplace.open(tmp_path / "book.db", embedder=Slow(), settings=NORMAL) as book:
         first = book.remember("the harbour plan")
         late = threading.Thread(target=lambda: book.remember("slow harbour plan", supersedes=[first.id]))
         late.start()
-        time.sleep(0.05)
+        assert begun.wait(60)
         book.revise(first.id, "the harbour plan, revised")
+        revised.set()
         late.join()
         steps = book.history(first.id)
         moments = [step.at for step in steps]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import suppress
 from hashlib import sha256
 
@@ -86,17 +85,21 @@ def test_an_unknown_key_is_compared_as_a_wrong_one_is(core: Core, monkeypatch: p
     assert steps == [[(64, 64), (64, 64)]] * 5
 
 
-@pytest.mark.slow
-def test_rotation_ends_the_old_secret_at_once_or_after_a_grace(core: Core) -> None:
+def pass_time(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    later = times.now() + int(seconds * 1e6)
+    monkeypatch.setattr(times, "now", lambda: later)
+
+
+def test_rotation_ends_the_old_secret_at_once_or_after_a_grace(core: Core, monkeypatch: pytest.MonkeyPatch) -> None:
     first = keys.create(core.store)
     second = keys.rotate(core.store, first.key.id)
     assert second.key.id == first.key.id
     refusal(core, first.token)
-    third = keys.rotate(core.store, first.key.id, grace=0.4)
+    third = keys.rotate(core.store, first.key.id, grace=400)
     assert keys.admit(core.store, second.token) is not None
     assert keys.admit(core.store, third.token) is not None
     refusal(core, first.token)
-    time.sleep(0.5)
+    pass_time(monkeypatch, 401)
     refusal(core, second.token)
     assert keys.admit(core.store, third.token) is not None
 
@@ -113,10 +116,10 @@ def test_a_revoked_key_is_refused_with_its_old_secret_too_and_for_good(core: Cor
 
 
 @ON_SQLITE
-def test_a_key_expires(core: Core) -> None:
-    made = keys.create(core.store, expires=0.3)
+def test_a_key_expires(core: Core, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = keys.create(core.store, expires=300)
     assert keys.admit(core.store, made.token) is not None
-    time.sleep(0.4)
+    pass_time(monkeypatch, 301)
     assert "expired" in refusal(core, made.token)
 
 

@@ -50,11 +50,13 @@ class Slow:
         self.blocks = blocks
         self.cancelled = False
         self.threads: set[str] = set()
+        self.release = threading.Event()
+        """Ends what holds up the loop."""
 
     async def create(self, messages: object, **options: object) -> object:
         self.threads.add(threading.current_thread().name)
         if self.blocks:
-            time.sleep(self.seconds)
+            self.release.wait(self.seconds)
         try:
             await asyncio.sleep(self.seconds)
         except asyncio.CancelledError:
@@ -62,6 +64,22 @@ class Slow:
             raise
         usage = models.RequestUsage(prompt_tokens=0, completion_tokens=0)
         return models.CreateResult(finish_reason="stop", content=answer(entry()), usage=usage, cached=False)
+
+
+class Together(Slow):
+    """A client that answers nobody until so many ask at once."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(0.0)
+        self.missing = count
+        self.complete = asyncio.Event()
+
+    async def create(self, messages: object, **options: object) -> object:
+        self.missing -= 1
+        if not self.missing:
+            self.complete.set()
+        await self.complete.wait()
+        return await super().create(messages, **options)
 
 
 def test_an_autogen_client_is_asked_in_its_own_messages() -> None:
@@ -113,28 +131,30 @@ def test_a_slow_client_is_cancelled() -> None:
     with pytest.raises(NoReply) as caught:
         AutoGenChat(slow).ask(HELLO, within=0.05)
     assert (caught.value.kind, caught.value.paid) == ("no answer", True)
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 20
     assert slow.cancelled
 
 
 def test_a_client_that_holds_up_the_loop_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chat, "_GRACE", 0.05)
     started = time.monotonic()
-    with pytest.raises(NoReply, match="no answer"):
-        AutoGenChat(Slow(1.0, blocks=True)).ask(HELLO, within=0.05)
-    assert time.monotonic() - started < 0.9
+    slow = Slow(60.0, blocks=True)
+    try:
+        with pytest.raises(NoReply, match="no answer"):
+            AutoGenChat(slow).ask(HELLO, within=0.05)
+    finally:
+        slow.release.set()
+    assert time.monotonic() - started < 30
 
 
 @pytest.mark.slow
 def test_many_threads_share_one_loop() -> None:
-    slow = Slow(0.3)
+    slow = Together(8)
     one = extractor(slow)
-    started = time.monotonic()
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda _: rules_of(one.extract([CHOICE])), range(8)))
     assert found == [[["model"]]] * 8
     assert slow.threads == {"commonplace models"}
-    assert time.monotonic() - started < 8 * 0.3
 
 
 def test_extraction_works_beside_a_running_event_loop() -> None:

@@ -102,20 +102,20 @@ def test_when_a_failure_lasts_the_rules_read(service: Service, status: int, capl
 
 
 def test_retries_end_with_the_time_that_is_left(service: Service) -> None:
-    service.script = [Reply(429, {}, {"Retry-After": "2"})] * 4
+    service.script = [Reply(429, {}, {"Retry-After": "60"})] * 4
     started = time.monotonic()
     with pytest.raises(NoReply, match="status 429"):
         chat(service, retries=3).ask(HELLO, within=0.5)
-    assert time.monotonic() - started < 1.5
+    assert time.monotonic() - started < 30
     assert len(service.requests) == 1
 
 
 def test_a_silent_service_is_given_up_and_may_have_cost(service: Service) -> None:
-    service.script = [Reply(delay=1.0)]
+    service.script = [Reply(delay=60.0)]
     started = time.monotonic()
     one = extractor(service, seconds=0.3)
     assert rules_of(one.extract([CHOICE])) == [["rule"]]
-    assert time.monotonic() - started < 0.95
+    assert time.monotonic() - started < 30
     assert one.spent_today > 500
 
 

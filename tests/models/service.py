@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 Row = dict[str, Any]
@@ -58,13 +58,13 @@ def vector(text: str) -> list[float]:
 
 @contextmanager
 def serving() -> Iterator[Service]:
-    service = Service()
+    service, over = Service(), Event()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             reply = service.answer(Request(self.path, dict(self.headers), body, time.monotonic()))
-            time.sleep(reply.delay)
+            over.wait(reply.delay)
             self._send(reply)
 
         def _send(self, reply: Reply) -> None:
@@ -88,6 +88,7 @@ def serving() -> Iterator[Service]:
     try:
         yield service
     finally:
+        over.set()  # nobody waits for a reply that takes a minute
         server.shutdown()
         thread.join()
         server.server_close()

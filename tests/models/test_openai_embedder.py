@@ -150,11 +150,11 @@ def test_a_redirect_is_not_followed_with_the_key(service: Service) -> None:
 
 
 def test_a_silent_service_times_out(service: Service) -> None:
-    service.script = [Reply(delay=1.0)]
+    service.script = [Reply(delay=60.0)]
     started = time.monotonic()
     with pytest.raises(EmbedderFailed, match=r"did not answer: nothing came for 0.2 s"):
         embedder(service, timeout=0.2, retries=0).embed(["a"])
-    assert time.monotonic() - started < 0.9
+    assert time.monotonic() - started < 30
 
 
 @pytest.mark.slow

@@ -42,7 +42,7 @@ def test_the_next_is_asked_at_once_and_kept(away: bytes, answering: Stranger) ->
         started = time.monotonic()
         for _ in range(3):
             assert book.stats().memories == 3
-        assert time.monotonic() - started < 1
+        assert time.monotonic() - started < 8
     other.close()
     assert (len(other.heard), len(answering.heard)) == (1, 3)
 

@@ -60,7 +60,7 @@ def test_a_body_that_never_comes_is_not_waited_for(narrow: Running, path: bytes)
     address = urlsplit(narrow.url)
     kind = b"application/json" if path.endswith(b"memories") else b"application/x-ndjson"
     begun = time.monotonic()
-    with socket.create_connection((address.hostname, address.port), timeout=10) as connection:
+    with socket.create_connection((address.hostname, address.port), timeout=60) as connection:
         connection.sendall(
             b"POST %b HTTP/1.1\r\nHost: localhost\r\nContent-Type: %b\r\nContent-Length: 100\r\n\r\n{" % (path, kind)
         )
@@ -69,7 +69,7 @@ def test_a_body_that_never_comes_is_not_waited_for(narrow: Running, path: bytes)
             answer += chunk
     assert answer.split(b" ", 2)[1] == b"408"
     assert b'"code":"request_timeout"' in answer
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 30
 
 
 def test_only_pages_that_were_named_may_ask(narrow: Running) -> None:

@@ -46,7 +46,7 @@ def port() -> Iterator[int]:
 
 
 def _connected(port: int) -> closing[socket.socket]:
-    return closing(socket.create_connection(("127.0.0.1", port), timeout=10))
+    return closing(socket.create_connection(("127.0.0.1", port), timeout=60))
 
 
 @pytest.mark.parametrize("piece", [b"x-more: " + b"a" * 1000 + b"\r\n", b"a" * 1000], ids=["many", "one without end"])
@@ -66,7 +66,7 @@ def test_a_head_that_does_not_come_is_not_waited_for(port: int, monkeypatch: pyt
             began = time.monotonic()
             while client.recv(4096):
                 pass
-            assert time.monotonic() - began < 5
+            assert time.monotonic() - began < heads.SECONDS + 30
 
 
 @pytest.mark.slow
