@@ -1,4 +1,4 @@
-"""Filters: a plain mapping from the caller, checked once, as a small tree that any engine can compile.
+"""Filters: a mapping from the caller is checked once and becomes a small tree that every engine can compile.
 
     {"kind": "decision", "importance": {"$gte": 0.5}, "$or": [{"tags": {"$contains": "api"}}, …]}
 
@@ -7,6 +7,7 @@ A comparison with a field that is missing, or of another type, is false; its neg
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -25,6 +26,7 @@ FIELDS = (*TEXT_FIELDS, *NUMBER_FIELDS, *TIME_FIELDS, "tags")
 OPERATORS = ("$eq", "$ne", "$in", "$nin", "$gt", "$gte", "$lt", "$lte", "$exists", "$contains")
 
 _NEGATED: Mapping[str, Operator] = {"$ne": "$eq", "$nin": "$in"}
+_UNFIT = re.compile("[\0\ud800-\udfff]")
 _MAX_DEPTH = 20
 _MOST_TESTS = 500
 
@@ -36,10 +38,13 @@ class Field:
     name: str
     path: tuple[str, ...] = ()
 
+    def __str__(self) -> str:
+        return ".".join((self.name, *self.path))
+
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """One comparison. `values` has one element but for `$in`; times are in microseconds."""
+    """One comparison. `values` has one element, except for `$in`; times are in microseconds."""
 
     field: Field
     operator: Operator
@@ -48,21 +53,21 @@ class Test:
 
 @dataclass(frozen=True, slots=True)
 class All:
-    """True when every part is; with no parts, always."""
+    """True if every part is; always true without parts."""
 
     parts: tuple[Filter, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Any:
-    """True when some part is; with no parts, never."""
+    """True if a part is; never true without parts."""
 
     parts: tuple[Filter, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """True when the part is not."""
+    """True if the part is not."""
 
     part: Filter
 
@@ -70,10 +75,8 @@ class Not:
 Filter = Test | All | Any | Not
 
 
-def parse(filter: Mapping[str, object] | None) -> Filter:
-    """Check a caller's filter; None admits everything."""
-    if filter is None:
-        return All(())
+def parse(filter: Mapping[str, object]) -> Filter:
+    """Check a caller's filter and return it as a tree."""
     parsed = _mapping(filter, depth=0)
     if _size(parsed) > _MOST_TESTS:
         raise InvalidFilter(f"the filter has more than {_MOST_TESTS} conditions; $in takes long lists of values")
@@ -95,7 +98,7 @@ def _mapping(node: object, *, depth: int) -> Filter:
 
 
 def _all(parts: Sequence[Filter]) -> Filter:
-    """A conjunction in its shortest form: what admits everything adds nothing."""
+    """Return a conjunction in its shortest form: parts that are always true add nothing."""
     needed = tuple(part for part in parts if part != All(()))
     return needed[0] if len(needed) == 1 else All(needed)
 
@@ -112,7 +115,12 @@ def _clause(key: object, value: object, depth: int) -> Filter:
         return Not(_mapping(value, depth=depth + 1))
     if key.startswith("$"):
         raise InvalidFilter(f"unknown operator {key!r}; between filters: $and, $or, $not")
-    return _tests(_field(key), value)
+    field = _field(key)
+    if not isinstance(value, Mapping):
+        return _test(field, "$eq", value)
+    if not value:
+        raise InvalidFilter(f"the filter on {field} has no operator")
+    return _all([_test(field, operator, operand) for operator, operand in value.items()])
 
 
 def _field(name: str) -> Field:
@@ -124,17 +132,9 @@ def _field(name: str) -> Field:
     raise InvalidFilter(f"unknown field {name!r}; known: {', '.join(FIELDS)}, metadata.NAME")
 
 
-def _tests(field: Field, value: object) -> Filter:
-    if not isinstance(value, Mapping):
-        return _test(field, "$eq", value)
-    if not value:
-        raise InvalidFilter(f"the filter on {_shown(field)} has no operator")
-    return _all([_test(field, operator, operand) for operator, operand in value.items()])
-
-
 def _test(field: Field, operator: object, operand: object) -> Filter:
     if operator not in OPERATORS:
-        raise InvalidFilter(f"unknown operator {operator!r} on {_shown(field)}; known: {', '.join(OPERATORS)}")
+        raise InvalidFilter(f"unknown operator {operator!r} on {field}; known: {', '.join(OPERATORS)}")
     if operator in _NEGATED:
         return Not(_test(field, _NEGATED[str(operator)], operand))
     values = _operands(field, operator, operand)  # type: ignore[arg-type]  # one of OPERATORS, checked above
@@ -144,13 +144,13 @@ def _test(field: Field, operator: object, operand: object) -> Filter:
 def _operands(field: Field, operator: Operator, operand: object) -> tuple[Scalar, ...]:
     if operator == "$exists":
         if not isinstance(operand, bool):
-            raise InvalidFilter(f"$exists on {_shown(field)} takes true or false, not {operand!r}")
+            raise InvalidFilter(f"$exists on {field} takes true or false, not {operand!r}")
         return (operand,)
     if field.name == "tags" and operator != "$contains":
         raise InvalidFilter(f"tags are tested with $contains or $exists, not {operator}")
     if operator == "$in":
         if isinstance(operand, (str, bytes)) or not isinstance(operand, (Sequence, set, frozenset)):
-            raise InvalidFilter(f"$in on {_shown(field)} takes a list of values, not {operand!r}")
+            raise InvalidFilter(f"$in on {field} takes a list of values, not {operand!r}")
         return tuple(_operand(field, value) for value in operand)
     if operator == "$contains" and field.name not in ("tags", "text", "metadata"):
         raise InvalidFilter(f"$contains works on tags, text and metadata lists, not on {field.name}")
@@ -158,34 +158,27 @@ def _operands(field: Field, operator: Operator, operand: object) -> tuple[Scalar
     if operator == "$contains" and value is None and field.name != "metadata":
         raise InvalidFilter(f"$contains on {field.name} takes text, not null")
     if operator in ("$gt", "$gte", "$lt", "$lte") and (value is None or isinstance(value, bool)):
-        raise InvalidFilter(f"{operator} on {_shown(field)} takes a number, text or time, not {operand!r}")
+        raise InvalidFilter(f"{operator} on {field} takes a number, text or time, not {operand!r}")
     return (value,)
 
 
 def _operand(field: Field, value: object) -> Scalar:
-    """Check one value against its field's type; times become microseconds."""
+    """Check one value against its field's type and return it; times in microseconds."""
     if field.name in TIME_FIELDS and value is not None:
         return _moment(field, value)
     if isinstance(value, datetime):
         value = value.isoformat()
     if not (value is None or isinstance(value, (str, int, float, bool))):
-        raise InvalidFilter(f"{_shown(field)} is compared with text, numbers, true, false or null, not {value!r}")
+        raise InvalidFilter(f"{field} is compared with text, numbers, true, false or null, not {value!r}")
     if isinstance(value, (int, float)) and not -(2.0**63) <= value < 2.0**63:
-        raise InvalidFilter(f"{value!r} is beyond what {_shown(field)} can be compared with")
+        raise InvalidFilter(f"{value!r} is beyond what {field} can be compared with")
     if isinstance(value, str) and not _plain(value):
-        raise InvalidFilter(f"the value for {_shown(field)} holds a NUL or a lone surrogate")
-    _match_type(field, value)
+        raise InvalidFilter(f"the value for {field} holds a NUL or a lone surrogate")
+    if field.name in (*TEXT_FIELDS, "tags") and not isinstance(value, (str, type(None))):
+        raise InvalidFilter(f"{field.name} is compared with text, not {value!r}")
+    if field.name in NUMBER_FIELDS and (isinstance(value, bool) or not isinstance(value, (int, float))):
+        raise InvalidFilter(f"{field.name} is compared with a number, not {value!r}")
     return value
-
-
-def _match_type(field: Field, value: Scalar) -> None:
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    wrong = (field.name in (*TEXT_FIELDS, "tags") and not isinstance(value, (str, type(None)))) or (
-        field.name in NUMBER_FIELDS and not number
-    )
-    if wrong:
-        expected = "a number" if field.name in NUMBER_FIELDS else "text"
-        raise InvalidFilter(f"{field.name} is compared with {expected}, not {value!r}")
 
 
 def _moment(field: Field, value: object) -> int:
@@ -201,14 +194,4 @@ def _moment(field: Field, value: object) -> int:
 
 def _plain(text: str) -> bool:
     """Whether the engines can carry a text: no NUL, no lone surrogate."""
-    if "\0" in text:
-        return False
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _shown(field: Field) -> str:
-    return ".".join((field.name, *field.path))
+    return _UNFIT.search(text) is None

@@ -1,4 +1,4 @@
-"""One small frozen Settings: what a book may be told, with the reason for each default."""
+"""Settings: how a book behaves, with the reason for each default."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ HALF_LIVES: Mapping[str, float] = {
     "note": 180.0,
     "message": 60.0,
 }
-"""Days after which half of a memory's freshness is gone: what somebody prefers ages slower than what somebody said."""
+"""Days after which a memory's freshness has halved: preferences age slower than messages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How a book behaves. The defaults are safe; each field says what changing it costs."""
+    """The options of a book. The defaults are safe; each field says what changing it costs."""
 
     durability: Durability = "full"
     """`full`: on disk when a call returns, also after a power cut. `normal`: survives a killed
@@ -45,24 +45,24 @@ class Settings:
     """Largest bytes content, key-value entry or canvas file."""
 
     mirror_bytes: int = 1_000_000_000
-    """Memory for the search mirrors of all spaces of one process; the longest unused go first."""
+    """Memory for the search mirrors of all spaces of one process; the least recently used are dropped first."""
 
     max_jobs: int = 10_000
     """Jobs that may wait in a space; `learn` raises QueueFull beyond."""
 
     redact: Redact = "secrets"
-    """What is taken out of texts before they are stored: keys, tokens and passwords; `personal` also mail addresses,
-    phone and card numbers and the like; `nothing` stores texts as they are."""
+    """What is removed from texts before they are stored: `secrets` are keys, tokens and passwords; `personal` adds
+    mail addresses, phone and card numbers and the like; `nothing` stores texts as they are."""
 
     half_lives: Mapping[str, float] = field(default_factory=dict)
-    """Days after which half of a memory's freshness is gone, by kind; what is not named keeps its default
-    (`HALF_LIVES`). Age only orders what is relevant, and tells `prune` what is weak."""
+    """Days after which a memory's freshness has halved, by kind; other kinds keep their default (`HALF_LIVES`). Age
+    orders relevant memories, and tells `prune` which are weak."""
 
     candidates: int = 100
     """How many memories each of the two indexes proposes for a recall."""
 
     rerank_budget: float = 0.5
-    """Seconds that a reranker may read candidates in one recall, if there is one; it stops in time, best first."""
+    """Seconds that a reranker may take in one recall; it reads the best candidates first and stops in time."""
 
     segment_rows: int = 250_000
     """SQLite: spaces larger than this are searched through an HNSW segment when usearch is installed."""
@@ -71,10 +71,10 @@ class Settings:
     """PostgreSQL: spaces larger than this get an HNSW index of their own, built in the background."""
 
     pool_size: int = 8
-    """PostgreSQL: connections of one process to the server. More than the server has cores gain little."""
+    """PostgreSQL: connections of one process to the server. More than the server's cores gain little."""
 
     statement_timeout: float = 60.0
-    """PostgreSQL: seconds that one statement may take before it is stopped."""
+    """PostgreSQL: seconds that one statement may take before it is cancelled."""
 
     def __post_init__(self) -> None:
         if self.durability not in get_args(Durability):

@@ -1,7 +1,7 @@
-"""Values as JSON has them, out and in again without loss: what the command line, the server and its client speak.
+"""Values as JSON and back without loss, for the command line, the server and its client.
 
 Times are ISO 8601. A content of bytes is `base64` in the place of `content`, so that no JSON content is taken for one.
-What a value's fields are like is read from their hints, once for each class: a recall is sent in microseconds.
+How a class is converted is read from its type hints, once: sending a recall takes microseconds.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ T = TypeVar("T")
 _Convert = Callable[[Any], Any]
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _BYTES = "base64"
+_SCALARS = frozenset({str, int, float, bool, type(None)})
 
 
 def plain(value: object) -> Any:
-    """A value as JSON has it: times in ISO 8601, bytes in base64, frozen values as objects."""
+    """Return a value as JSON: times in ISO 8601, bytes in base64, dataclasses as objects."""
     kind = type(value)
     if kind in _SCALARS:
         return value
@@ -45,17 +46,22 @@ def plain(value: object) -> Any:
 
 
 def dumps(value: object) -> bytes:
-    """A value as a JSON document."""
+    """Return a value as a JSON document."""
     return _ENCODER.encode(plain(value)).encode()
 
 
 def read(kind: type[T], data: object) -> T:
-    """The value that `plain` gave, again; InvalidInput if it is none. Fields that are not known are left out."""
+    """Return the value that `plain` was given; InvalidInput if there is none. Unknown fields are ignored."""
     found: T = _shape(kind).back(data)
     return found
 
 
-_SCALARS = frozenset({str, int, float, bool, type(None)})
+def from_base64(text: object) -> bytes:
+    """Return the bytes in a base64 text."""
+    try:
+        return base64.b64decode(text, validate=True)  # type: ignore[arg-type]  # anything else is refused
+    except (binascii.Error, TypeError, ValueError) as error:
+        raise InvalidInput(f"base64 is not valid: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +73,7 @@ class _Way:
 
 
 class _Shape:
-    """The fields of a class, and what each has to become."""
+    """The fields of a class and their conversions."""
 
     def __init__(self, kind: type) -> None:
         self._kind = kind
@@ -81,12 +87,16 @@ class _Shape:
         self._content = "content" if ways.get("content") is _CONTENT else None
 
     def out(self, value: Any) -> dict[str, Any]:
-        shown: dict[str, Any] = dict(zip(self._names, self._get(value), strict=True))
+        made: dict[str, Any] = dict(zip(self._names, self._get(value), strict=True))
         for name, convert, _ in self._ways:
-            shown[name] = convert(shown[name])
+            made[name] = convert(made[name])
         if self._content and type(value.content) is bytes:
-            shown[_BYTES] = shown.pop("content")
-        return _EXTRAS[self._kind](value, shown) if self._kind in _EXTRAS else shown
+            made[_BYTES] = made.pop("content")
+        if self._kind is Recall:
+            # Counted when it is sent: the reader need not know how tokens are counted.
+            made["tokens"] = value.tokens
+            del made["counted"]
+        return {"ok": value.ok, **made} if self._kind is Check else made
 
     def back(self, data: Any) -> Any:
         if type(data) is not dict:
@@ -110,23 +120,9 @@ _SHAPES: dict[type, _Shape] = {}
 
 
 def _shape(kind: type) -> _Shape:
-    found = _SHAPES.get(kind)
-    if found is None:
-        found = _SHAPES[kind] = _Shape(kind)
-    return found
-
-
-def _recall(value: Recall, shown: dict[str, Any]) -> dict[str, Any]:
-    # Counted when it is sent: whoever reads the answer need not know how tokens are counted.
-    shown["tokens"] = value.tokens
-    del shown["counted"]
-    return shown
-
-
-_EXTRAS: dict[type, Callable[[Any, dict[str, Any]], dict[str, Any]]] = {
-    Recall: _recall,
-    Check: lambda value, shown: {"ok": value.ok, **shown},
-}
+    if kind not in _SHAPES:
+        _SHAPES[kind] = _Shape(kind)
+    return _SHAPES[kind]
 
 
 def _hints(kind: type) -> dict[str, Any]:
@@ -137,7 +133,7 @@ def _hints(kind: type) -> dict[str, Any]:
 
 
 def _way(hint: Any) -> _Way | None:
-    """How values of a hint go through JSON; None if they are JSON already."""
+    """Return how values of a hint are converted; None if they are JSON already."""
     origin, args = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
         if bytes in args:
@@ -147,14 +143,14 @@ def _way(hint: Any) -> _Way | None:
         ways = [way for way in map(_way, (arg for arg in args if arg is not type(None))) if way is not None]
         return _Way(_optional(ways[0].out), _optional(ways[0].back)) if ways and type(None) in args else None
     if hint is datetime:
-        return _TIME
+        return _Way(_iso, times.parse)
     if isinstance(hint, type) and is_dataclass(hint):
         shape = _shape(hint)
         return _Way(shape.out, shape.back)
     if origin is tuple or origin is Sequence:
-        return _row(_way(args[0]), tuple)
+        return _row(_way(args[0]))
     if origin is Mapping:
-        return _MAPPING
+        return _Way(lambda value: value if type(value) is dict else dict(value), lambda value: _ensure(value, dict))
     return None
 
 
@@ -162,31 +158,20 @@ def _optional(convert: _Convert) -> _Convert:
     return lambda value: None if value is None else convert(value)
 
 
-def _row(item: _Way | None, made: Callable[[Any], Any]) -> _Way:
+def _row(item: _Way | None) -> _Way:
     if item is None:
-        return _Way(list, lambda value: made(_listed(value)))
+        return _Way(list, lambda value: tuple(_ensure(value, list)))
     out, back = item.out, item.back
-    return _Way(lambda value: [out(each) for each in value], lambda value: made(back(each) for each in _listed(value)))
+    return _Way(
+        lambda value: [out(each) for each in value], lambda value: tuple(back(each) for each in _ensure(value, list))
+    )
 
 
-def _listed(value: Any) -> list[Any]:
-    if type(value) is not list:
-        raise InvalidInput(f"expected a JSON list, not {type(value).__name__}")
+def _ensure(value: Any, kind: type) -> Any:
+    if type(value) is not kind:
+        expected = "list" if kind is list else "object"
+        raise InvalidInput(f"expected a JSON {expected}, not {type(value).__name__}")
     return value
-
-
-def _mapped(value: Any) -> dict[str, Any]:
-    if type(value) is not dict:
-        raise InvalidInput(f"expected a JSON object, not {type(value).__name__}")
-    return value
-
-
-def from_base64(text: object) -> bytes:
-    """The bytes that a text stands for."""
-    try:
-        return base64.b64decode(text, validate=True)  # type: ignore[arg-type]  # whatever it is, it is refused
-    except (binascii.Error, TypeError, ValueError) as error:
-        raise InvalidInput(f"base64 is not what it says: {error}") from error
 
 
 def _numbers(value: Any) -> Any:
@@ -196,7 +181,7 @@ def _numbers(value: Any) -> Any:
 
 
 def _iso(moment: datetime) -> str:
-    # Spelling a time costs as much as all else in a memory, and the same memories are recalled again and again.
+    # Formatting a time costs as much as everything else in a memory, and the same memories are recalled again.
     return _iso_utc(moment) if moment.tzinfo is timezone.utc else moment.isoformat()
 
 
@@ -205,8 +190,6 @@ def _iso_utc(moment: datetime) -> str:
     return moment.isoformat()
 
 
-_TIME = _Way(_iso, times.parse)
-_MAPPING = _Way(lambda value: value if type(value) is dict else dict(value), _mapped)
 _VECTOR = _Way(_numbers, lambda value: value)
 _CONTENT = _Way(
     lambda value: base64.b64encode(value).decode() if isinstance(value, bytes | bytearray) else value,

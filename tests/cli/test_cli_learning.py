@@ -119,7 +119,7 @@ def test_a_transcript_that_was_read_can_be_learned_from(cli: Cli) -> None:
         ("[10:02] Sarah: hello", "chat.txt looks like JSON but is not"),
         ('{"content": "a"}\n{"content": \n', "chat.txt, line 2 is not JSON"),
         ('[{"content": "a"}, 3]', "chat.txt, message 2 is no message"),
-        ('[{"content": "a", "said_at": "yesterday"}]', "chat.txt, message 1: 'yesterday' is no ISO 8601"),
+        ('[{"content": "a", "said_at": "yesterday"}]', "chat.txt, message 1: 'yesterday' is not an ISO 8601"),
         ('[{"text": "a"}]', "a message is a mapping with content"),
     ],
 )

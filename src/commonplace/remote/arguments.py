@@ -13,8 +13,6 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from commonplace import filters
 from commonplace.errors import DimensionMismatch, InvalidInput
 from commonplace.memories import messages
@@ -137,12 +135,7 @@ def _ttl(value: float | None) -> float | None:
 
 
 def _vector(values: Sequence[float] | Floats) -> list[float]:
-    try:
-        row = np.asarray(values, np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(f"a vector is a sequence of numbers: {error}") from error
-    if not np.isfinite(row).all():
-        raise InvalidInput("the vector holds a number that is not finite")
+    row = checks.finite(values)
     if row.ndim != 1:
         raise DimensionMismatch(f"the vector has shape {row.shape}, the book's vectors are single rows")
     numbers: list[float] = row.tolist()

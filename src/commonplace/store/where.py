@@ -12,6 +12,7 @@ from commonplace.filters import All, Any, Filter, Not, Scalar, Test
 from commonplace.store.base import Bind, ListKind, Syntax, Value, Where
 from commonplace.values import Kind, Scope, Within, checks, times
 
+_EVERYTHING = All(())
 _COLUMNS = {"user": "scope_user", "agent": "scope_agent", "session": "scope_session", "updated_at": "recorded_at"}
 _COMPARED = {"$eq": "=", "$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
 
@@ -20,7 +21,7 @@ _COMPARED = {"$eq": "=", "$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
 class Selection:
     """Which memories of a space to take; by default all current ones."""
 
-    filter: Filter = All(())
+    filter: Filter = _EVERYTHING
     within: Within | None = None
     kinds: tuple[Kind, ...] = ()
     tags: tuple[str, ...] = ()
@@ -41,7 +42,7 @@ def select(
 ) -> Selection:
     """Check a caller's arguments and return them as a Selection."""
     return Selection(
-        filter=filters.parse(filter),
+        filter=_EVERYTHING if filter is None else filters.parse(filter),
         within=checks.within(within),
         kinds=checks.kinds(kinds),
         tags=checks.names(tags, "tags"),

@@ -1,4 +1,4 @@
-"""What goes into a book and what comes out: frozen values, no I/O."""
+"""The frozen values that go into a book and come out of it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ACTIONS: tuple[Action, ...] = get_args(Action)
 
 Origin = Literal["user", "agent", "tool", "import", "recalled"]
 ORIGINS: tuple[Origin, ...] = get_args(Origin)
-"""Where a memory came from, the most trusted first."""
+"""Where a memory came from, most trusted first."""
 
 Relation = Literal["said in", "learned from", "repeats", "supersedes", "adds to", "disputes", "withdraws"]
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
@@ -41,7 +41,7 @@ BINARY = "application/octet-stream"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """Who and where inside a space; a part that is None belongs to everybody."""
+    """The user, agent and session that a memory belongs to; a part that is None means everybody."""
 
     user: str | None = None
     agent: str | None = None
@@ -49,12 +49,12 @@ class Scope:
 
 
 NOBODY = Scope()
-"""The scope of what belongs to everybody."""
+"""The scope of memories that belong to everybody."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Within:
-    """Where to look: each part lists the values to search; None searches all of them.
+    """Where to look: each part lists the values to search, None searches all.
 
     Memories without that part (the team's) are found too, unless `shared` is False.
     """
@@ -67,7 +67,7 @@ class Within:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """One thing to remember, before it has an id. Only `content` is required."""
+    """One thing to remember. Only `content` is required."""
 
     content: Content
     text: str | None = None
@@ -84,13 +84,13 @@ class Draft:
     id: str | None = None
     vector: Sequence[float] | npt.NDArray[np.float32] | None = None
     supersedes: Sequence[str] = ()
-    """Ids of memories that this one takes the place of: they are closed and point here."""
+    """Ids of memories that this one replaces: they are closed and point here."""
     reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """One thing worth keeping, as it stood at `version`."""
+    """A memory as it was at `version`."""
 
     id: str
     version: int
@@ -114,7 +114,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revision:
-    """One step in a memory's life: what was done, when, why, and how it stood then."""
+    """One change to a memory: what was done, when and why, and the memory after it."""
 
     version: int
     action: Action
@@ -125,16 +125,16 @@ class Revision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """The parts of a hit's score, so that a ranking can be explained."""
+    """The parts of a hit's score, which explain its rank."""
 
     meaning: float
     """Closeness of the vectors: standard deviations above unrelated text."""
     words: float
-    """Share of the query's informative words that the memory holds, 0 to 1."""
+    """Share of the query's informative words in the memory, 0 to 1."""
     relevance: float
-    """Calibrated probability that the memory bears on the query, before time and strength."""
+    """Calibrated probability that the memory is relevant, before time and strength."""
     certainty: float
-    """Factor that tells near-certain memories apart by their evidence: at most 1, seldom under 0.75."""
+    """Factor that orders near-certain memories by their evidence: at most 1, rarely under 0.75."""
     recency: float
     """Factor from age and the kind's half-life."""
     strength: float
@@ -145,7 +145,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """A memory that a recall found, and why: `score` is the product of relevance and the factors after it."""
+    """A memory that a recall found; `score` is the product of relevance and the factors after it."""
 
     memory: Memory
     score: float
@@ -154,7 +154,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recall:
-    """A ranked answer. No hits is an honest answer: the book holds nothing that bears on the query."""
+    """A ranked answer. Without hits, the book holds nothing relevant to the query."""
 
     query: str
     text: str
@@ -167,7 +167,7 @@ class Recall:
 
     @property
     def tokens(self) -> int:
-        """The exact number of tokens of `text`; counted when asked for, since counting costs more than searching."""
+        """The exact number of tokens of `text`, counted on first use: counting costs more than searching."""
         return self.counted(self.text) if callable(self.counted) else self.counted
 
     def __iter__(self) -> Iterator[Hit]:
@@ -179,7 +179,7 @@ class Recall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """One page of a listing; `cursor` fetches the next, None means that this was the last."""
+    """One page of a listing; `cursor` fetches the next one, and is None on the last."""
 
     memories: tuple[Memory, ...]
     cursor: str | None
@@ -193,7 +193,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forgotten:
-    """What a `forget` removed."""
+    """The memories, entries, files and messages that a `forget` removed."""
 
     ids: tuple[str, ...]
     memories: int
@@ -204,7 +204,7 @@ class Forgotten:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A key-value entry as it stands."""
+    """A key-value entry with its version and times."""
 
     key: str
     value: Json
@@ -215,7 +215,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class File:
-    """A canvas file at one revision. A deleted file has a last revision with `deleted` set."""
+    """A canvas file at one revision. The last revision of a deleted file has `deleted` set."""
 
     path: str
     revision: int
@@ -227,7 +227,7 @@ class File:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One message of a transcript; numbers start at 1 and have no gaps."""
+    """One message of a transcript; numbers start at 1 without gaps."""
 
     number: int
     role: str
@@ -240,10 +240,10 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """What a memory has to do with another: `id` supersedes, adds to, repeats … `other`.
+    """A relation between memories: `id` supersedes, adds to, repeats … `other`.
 
-    "said in" leads to a session, "learned from" to the message that a memory was read from, "repeats" to the one that
-    said it again; "withdraws" leads from a message that asked to forget something.
+    "said in" points to a session, "learned from" to the message that a memory was extracted from, "repeats" to the
+    message that repeated it; "withdraws" points from a message that asked to forget something.
     """
 
     id: str
@@ -252,12 +252,12 @@ class Link:
     at: datetime
     reason: str | None = None
     detail: Mapping[str, Json] = field(default_factory=dict)
-    """What belongs to the relation: the span of the message and the rule that read it, the words that were repeated."""
+    """Facts about the relation: the span of the message and the rule that matched, the words that were repeated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """Work that waits, runs, or has failed for good; what is done is no longer there."""
+    """A job that waits, runs, or has failed for good; finished jobs are removed."""
 
     number: int
     kind: str
@@ -271,22 +271,22 @@ class Job:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learned:
-    """What a `learn` took in; once the job has run, what came of it."""
+    """The messages that a `learn` stored and, once the job has run, the memories extracted from them."""
 
     session: str
     messages: tuple[str, ...]
-    """Ids of the memories of kind message that hold what was said."""
+    """Ids of the memories of kind message that hold the words."""
     jobs: tuple[int, ...] = ()
-    """Numbers of the jobs that will extract; none when it is done."""
+    """Numbers of the jobs that will extract; empty when they are done."""
     memories: tuple[Memory, ...] = ()
-    """What was learned: new memories, and known ones that were said again."""
+    """New memories, and known ones that were repeated."""
     links: tuple[Link, ...] = ()
-    """How each stands to what was known."""
+    """How each relates to earlier memories."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stats:
-    """How much a space holds."""
+    """Counts and sizes of a space."""
 
     space: str
     memories: int
@@ -305,7 +305,7 @@ class Stats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """The verdict of `check`: every problem found, in words; none means that the book is sound."""
+    """The result of `check`: every problem found, in words; none if the book is sound."""
 
     problems: tuple[str, ...]
     checked: Mapping[str, int]

@@ -1,4 +1,4 @@
-"""What a caller may pass: each check returns the value ready to store, or says what is wrong with it."""
+"""Checks of arguments: each returns the value ready to store, or raises an error that says what is wrong."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from commonplace.errors import DimensionMismatch, InvalidInput, InvalidText, TooLarge
 from commonplace.values import KINDS, NOBODY, ORDERS, ORIGINS, Json, Kind, Order, Origin, Scope, Within
 from commonplace.values.arrays import Floats
 
+T = TypeVar("T", bound=str)
 _LONGEST_NAME = 512
 _MOST_TAGS = 256
 _MOST_NAMES = 1000
@@ -23,12 +26,11 @@ _ESCAPED_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 
 def text(value: object, what: str, *, limit: int) -> str:
-    """Text that any index and any JSON document can carry, within `limit` bytes of UTF-8."""
+    """Return a text that every index and JSON document can carry, of at most `limit` bytes of UTF-8."""
     if not isinstance(value, str):
         raise InvalidInput(f"{what} must be text, not {type(value).__name__}")
     if "\0" in value:
         raise InvalidText(f"{what} holds a NUL character at position {value.index(chr(0))}: remove it")
-    # Only a text that could be too long is encoded for its size; the encoding also finds surrogates.
     try:
         size = len(value.encode())
     except UnicodeEncodeError as error:
@@ -41,7 +43,7 @@ def text(value: object, what: str, *, limit: int) -> str:
 
 
 def name(value: object, what: str) -> str:
-    """A short name: not empty, one line, without control characters."""
+    """Return a short name: one line, not empty, without control characters."""
     checked = text(value, what, limit=_LONGEST_NAME)
     if not checked.strip():
         raise InvalidInput(f"{what} is empty")
@@ -51,7 +53,7 @@ def name(value: object, what: str) -> str:
 
 
 def optional_name(value: object, what: str) -> str | None:
-    """A short name, or None."""
+    """Return a short name, or None."""
     return None if value is None else name(value, what)
 
 
@@ -64,30 +66,24 @@ def path(value: object) -> str:
 
 
 def kind(value: str) -> Kind:
-    """One of the kinds."""
-    for known in KINDS:
-        if value == known:
-            return known
-    raise InvalidInput(f"unknown kind {value!r}; known: {', '.join(KINDS)}")
+    """Return one of the kinds."""
+    return _one_of(value, KINDS, f"unknown kind {value!r}; known: {', '.join(KINDS)}")
 
 
 def origin(value: str) -> Origin:
-    """One of the origins."""
-    for known in ORIGINS:
-        if value == known:
-            return known
-    raise InvalidInput(f"unknown origin {value!r}; known: {', '.join(ORIGINS)}")
+    """Return one of the origins."""
+    return _one_of(value, ORIGINS, f"unknown origin {value!r}; known: {', '.join(ORIGINS)}")
 
 
 def amount(value: float, what: str) -> float:
-    """A number from 0 on."""
+    """Return a finite number of at least 0."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
-        raise InvalidInput(f"{what} must be a number from 0 on, not {value!r}")
+        raise InvalidInput(f"{what} must be a number of at least 0, not {value!r}")
     return float(value)
 
 
 def tags(values: Iterable[str]) -> tuple[str, ...]:
-    """Tags without repeats, in the order given."""
+    """Return tags without repeats, in the order given."""
     checked = tuple(dict.fromkeys(names(values, "tags")))
     if len(checked) > _MOST_TAGS:
         raise TooLarge(f"{len(checked)} tags, the limit is {_MOST_TAGS}")
@@ -95,7 +91,7 @@ def tags(values: Iterable[str]) -> tuple[str, ...]:
 
 
 def names(values: Iterable[str] | None, what: str) -> tuple[str, ...]:
-    """A list of short names; None is none of them."""
+    """Return a list of short names; none for None."""
     if values is None or values == ():
         return ()
     if isinstance(values, str):
@@ -109,49 +105,45 @@ def names(values: Iterable[str] | None, what: str) -> tuple[str, ...]:
 
 
 def kinds(values: Iterable[str] | None) -> tuple[Kind, ...]:
-    """A list of kinds; None is none of them."""
+    """Return a list of kinds; none for None."""
     return tuple(kind(value) for value in names(values, "kinds"))
 
 
 def share(value: float, what: str) -> float:
-    """A number from 0 to 1."""
+    """Return a number from 0 to 1."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
         raise InvalidInput(f"{what} is a number from 0 to 1, not {value!r}")
     return float(value)
 
 
 def scope(value: object) -> Scope:
-    """A scope whose parts are names."""
+    """Return a scope whose parts are names."""
     if not isinstance(value, Scope):
         raise InvalidInput(f"scope must be a commonplace.Scope, not {type(value).__name__}")
-    if value is NOBODY:
-        return value
-    optional_name(value.user, "scope.user")
-    optional_name(value.agent, "scope.agent")
-    optional_name(value.session, "scope.session")
+    if value is not NOBODY:
+        optional_name(value.user, "scope.user")
+        optional_name(value.agent, "scope.agent")
+        optional_name(value.session, "scope.session")
     return value
 
 
 def within(value: Within | Scope | None) -> Within | None:
-    """Where to look; a Scope means its own parts and what is shared with everybody."""
+    """Return where to look; a Scope stands for its own parts and everything shared."""
     if value is None:
         return None
+    parts: Iterable[tuple[str, ...] | None]
     if isinstance(value, Scope):
-        value = Within(
-            users=None if value.user is None else (value.user,),
-            agents=None if value.agent is None else (value.agent,),
-            sessions=None if value.session is None else (value.session,),
-        )
-    if not isinstance(value, Within):
+        parts, shared = (None if one is None else (one,) for one in (value.user, value.agent, value.session)), True
+    elif isinstance(value, Within):
+        parts, shared = (value.users, value.agents, value.sessions), value.shared
+    else:
         raise InvalidInput(f"within must be a commonplace.Within or Scope, not {type(value).__name__}")
-    users, agents, sessions = (
-        None if part is None else names(part, "within") for part in (value.users, value.agents, value.sessions)
-    )
-    return replace(value, users=users, agents=agents, sessions=sessions)
+    users, agents, sessions = (None if part is None else names(part, "within") for part in parts)
+    return Within(users=users, agents=agents, sessions=sessions, shared=shared)
 
 
 def only(value: Scope) -> Within:
-    """Exactly the memories of a scope: nothing that is shared with others."""
+    """Return where to find exactly the memories of a scope, without anything shared."""
     checked = within(scope(value))
     if checked is None or value == Scope():
         raise InvalidInput("the scope names no user, agent or session")
@@ -159,15 +151,19 @@ def only(value: Scope) -> Within:
 
 
 def order(value: str) -> Order:
-    """How an answer is ordered."""
-    for known in ORDERS:
-        if value == known:
-            return known
-    raise InvalidInput(f"order is 'relevance' or 'time', not {value!r}")
+    """Return one of the orders of an answer."""
+    return _one_of(value, ORDERS, f"order is 'relevance' or 'time', not {value!r}")
+
+
+def _one_of(value: str, known: tuple[T, ...], message: str) -> T:
+    for each in known:
+        if value == each:
+            return each
+    raise InvalidInput(message)
 
 
 def json_text(value: object, what: str, *, limit: int) -> str:
-    """A value as compact JSON text; refuses what JSON cannot say."""
+    """Return a value as compact JSON text; refuse values that JSON cannot represent."""
     try:
         _ensure_text_keys(value)
         encoded = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -179,7 +175,7 @@ def json_text(value: object, what: str, *, limit: int) -> str:
 
 
 def _ensure_text_keys(value: object, depth: int = 0) -> None:
-    """Refuse keys that JSON would turn into text, and perhaps merge with others; and nests too deep to read back."""
+    """Refuse keys that JSON would convert and perhaps merge, and nesting too deep to read back."""
     if depth > _DEEPEST:
         raise ValueError(f"it is nested deeper than {_DEEPEST} levels")
     if isinstance(value, dict):
@@ -193,7 +189,7 @@ def _ensure_text_keys(value: object, depth: int = 0) -> None:
 
 
 def metadata(value: Mapping[str, Json] | None, *, limit: int) -> str:
-    """A mapping of texts to JSON values, as JSON text."""
+    """Return a mapping of texts to JSON values as JSON text."""
     if not value:
         if value is None or isinstance(value, Mapping):
             return "{}"
@@ -203,23 +199,24 @@ def metadata(value: Mapping[str, Json] | None, *, limit: int) -> str:
     return json_text(dict(value), "metadata", limit=limit)
 
 
-def _is_unit(values: object, dimension: int) -> bool:
-    """Whether nothing is left to do, as mostly; anything unusual takes the careful way."""
-    if not isinstance(values, np.ndarray) or values.dtype != np.float32 or values.shape != (dimension,):
-        return False
-    return abs(float(values @ values) - 1) < _UNIT
-
-
-def vector(values: Sequence[float] | Floats, dimension: int) -> Floats:
-    """A unit vector of the book's dimension; zeros stay zeros."""
-    if _is_unit(values, dimension):
-        return values  # type: ignore[return-value]  # it is a float32 array
+def finite(values: Sequence[float] | Floats) -> npt.NDArray[np.float64]:
+    """Return the numbers of a vector of any shape."""
     try:
         row = np.asarray(values, np.float64)
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"a vector is a sequence of numbers: {error}") from error
     if not np.isfinite(row).all():
         raise InvalidInput("the vector holds a number that is not finite")
+    return row
+
+
+def vector(values: Sequence[float] | Floats, dimension: int) -> Floats:
+    """Return a unit vector of the book's dimension; zeros stay zeros."""
+    if isinstance(values, np.ndarray) and values.dtype == np.float32 and values.shape == (dimension,):
+        single: Floats = values
+        if abs(float(single @ single) - 1) < _UNIT:  # embedders mostly return unit vectors
+            return single
+    row = finite(values)
     if row.shape != (dimension,):
         raise DimensionMismatch(f"the vector has shape {row.shape}, the book's vectors have {dimension} numbers")
     largest = float(np.abs(row).max(initial=0.0))
@@ -229,7 +226,7 @@ def vector(values: Sequence[float] | Floats, dimension: int) -> Floats:
 
 
 def count(value: int, what: str, *, least: int = 0, most: int = 2**53) -> int:
-    """A whole number between two bounds."""
+    """Return a whole number between two bounds."""
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         bounds = f"from {least} to {most:,}" if most < 2**53 else f"of at least {least}"
         raise InvalidInput(f"{what} is a whole number {bounds}, not {value!r}")
@@ -237,5 +234,5 @@ def count(value: int, what: str, *, least: int = 0, most: int = 2**53) -> int:
 
 
 def version(value: int | None) -> int | None:
-    """An expected version; 0 means that nothing stands there yet."""
+    """Return an expected version; 0 means that there is nothing yet."""
     return None if value is None else count(value, "if_version")

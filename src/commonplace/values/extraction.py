@@ -1,4 +1,4 @@
-"""Extraction: what reads memories out of messages is given and what it returns."""
+"""Extraction: the messages that an extractor is given and the findings that it returns."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Literal, Protocol
 from commonplace.values import Kind
 
 Act = Literal["keep", "correct", "forget"]
-"""What a sentence asks for: keep this, keep it in place of what was said before, or forget."""
+"""What a sentence asks for: keep this, keep it instead of an earlier memory, or forget."""
 
 TEAM = "the team"
-"""The owner of what "we" decided, prefer or plan."""
+"""The owner of what "we" decide, prefer or plan."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,34 +26,34 @@ class Utterance:
     """user, assistant, system or tool."""
     said_at: datetime
     context: bool = False
-    """Only there for those after it: nobody asks what it holds."""
+    """Whether it only gives later messages context, and nothing is extracted from it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One memory that a message holds, and where it stands there."""
+    """One memory in a message, and its place there."""
 
     text: str
     """A sentence that stands alone: "Sarah prefers TypeScript", not "I prefer it"."""
     kind: Kind
     act: Act = "keep"
     owner: str | None = None
-    """Whose it is: a speaker's name, TEAM, or None for a fact about the world."""
+    """A speaker's name, TEAM, or None for a fact about the world."""
     reason: str | None = None
     rejected: tuple[str, ...] = ()
     """What was decided against, tried and failed, or is to be avoided."""
     due: datetime | None = None
-    """The day that a plan or commitment names, read against the time of the message."""
+    """The day that a plan or commitment names, relative to the time of the message."""
     importance: float = 0.5
     start: int
     end: int
-    """The span of the message's text that this was read from."""
+    """The span of the message's text that this comes from."""
     rule: str
     """The name of the rule that found it."""
 
 
 class Extractor(Protocol):
-    """Reads memories out of messages: the rules that ship with commonplace, or a model."""
+    """Extracts memories from messages: the rules that ship with commonplace, or a model."""
 
     def extract(self, messages: Sequence[Utterance]) -> list[list[Finding]]:
-        """What each message holds; earlier messages are the context of later ones."""
+        """Return the findings in each message; earlier messages are the context of later ones."""

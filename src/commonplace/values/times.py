@@ -1,4 +1,4 @@
-"""Moments as the store keeps them: whole microseconds since 1970 in UTC, exact in both engines."""
+"""Moments as whole microseconds since 1970 in UTC, which both engines store exactly; and ids that sort by time."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ LAST = (datetime.max.replace(tzinfo=timezone.utc) - _EPOCH) // _MICROSECOND
 
 
 def now() -> int:
-    """This moment."""
+    """Return the current moment."""
     return time.time_ns() // 1000
 
 
 def to_micros(moment: datetime) -> int:
-    """Microseconds of a datetime; one without a time zone is taken as UTC."""
+    """Return the microseconds of a datetime; one without a time zone is taken as UTC."""
     if not isinstance(moment, datetime):
         raise InvalidInput(
             f"a moment is a datetime, such as datetime.now(timezone.utc), not {type(moment).__name__} {moment!r}"
@@ -35,23 +35,23 @@ def to_micros(moment: datetime) -> int:
 
 @lru_cache(maxsize=1024)
 def from_micros(micros: int) -> datetime:
-    """The UTC datetime of a stored moment."""
+    """Return the UTC datetime of a stored moment."""
     return _EPOCH + micros * _MICROSECOND
 
 
 def parse(text: str) -> datetime:
-    """A datetime from ISO 8601 text."""
+    """Return the datetime in an ISO 8601 text."""
     if not isinstance(text, str):
         raise InvalidInput(f"a time is ISO 8601 text, not {text!r}")
     try:
         # Python 3.10 does not read the Z that JSON documents end times with.
         return datetime.fromisoformat(text.replace("Z", "+00:00") if text.endswith("Z") else text)
     except ValueError as error:
-        raise InvalidInput(f"{text!r} is no ISO 8601 date or time, for example 2026-05-04T09:30:00Z") from error
+        raise InvalidInput(f"{text!r} is not an ISO 8601 date or time, for example 2026-05-04T09:30:00Z") from error
 
 
 def until(start: int, seconds: float | None) -> int | None:
-    """When a time to live of `seconds` ends; None lives for ever."""
+    """Return when a time to live of `seconds` ends; None for ever."""
     if seconds is None:
         return None
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 < seconds < 1e11:
