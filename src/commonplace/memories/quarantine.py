@@ -92,9 +92,9 @@ def _without_support(tx: Tx, space: int, ids: Sequence[str]) -> tuple[str, ...]:
 
 def resettle(tx: Tx, space: int, ids: Iterable[str], *, reason: str) -> None:
     """Close or reopen memories as their links say now; those in quarantine stay there."""
-    targets = list(dict.fromkeys(ids))
-    doubtful = memories.find_quarantined(tx, space, targets)
-    for row in memories.find_current(tx, space, [id for id in targets if id not in doubtful]):
+    distinct = list(dict.fromkeys(ids))
+    doubtful = memories.find_quarantined(tx, space, distinct)
+    for row in memories.find_current(tx, space, [id for id in distinct if id not in doubtful]):
         _settle(tx, space, row, reason)
 
 
@@ -130,14 +130,14 @@ def _pointer(link: Link, id: str) -> str:
 
 
 def _close(tx: Tx, space: int, row: MemoryRow, by: Link) -> None:
-    now, record = times.now(), memories.record_of(tx, space, row)
-    if by.relation == "withdraws":
-        closed = replace(record, valid_to=now, superseded_by=None, reason=by.reason)
-        memories.revise(tx, space, row, closed, action="withdrawn", now=now)
-        return
-    said = memories.find_current(tx, space, [by.id])[0].said_at
-    closed = replace(record, valid_to=said, superseded_by=by.id, reason=by.reason)
-    memories.revise(tx, space, row, closed, action="superseded", now=now)
+    now, withdrawn = times.now(), by.relation == "withdraws"
+    closed = replace(
+        memories.record_of(tx, space, row),
+        valid_to=now if withdrawn else memories.find_current(tx, space, [by.id])[0].said_at,
+        superseded_by=None if withdrawn else by.id,
+        reason=by.reason,
+    )
+    memories.revise(tx, space, row, closed, action="withdrawn" if withdrawn else "superseded", now=now)
 
 
 def _find_closing(tx: Tx, space: int, id: str) -> list[Link]:
@@ -225,10 +225,10 @@ def _selects(selection: Selection, said: Mapping[str, Json]) -> bool:
 def _is_within(within: Within | None, said: Mapping[str, Json]) -> bool:
     if within is None:
         return True
-    targets = {"user": within.users, "agent": within.agents, "session": within.sessions}
+    wanted = {"user": within.users, "agent": within.agents, "session": within.sessions}
     return all(
         names is None or said.get(name) in names or (within.shared and said.get(name) is None)
-        for name, names in targets.items()
+        for name, names in wanted.items()
     )
 
 
@@ -246,24 +246,24 @@ def _test(test: Test, said: Mapping[str, Json]) -> bool:
     found: object = said.get(test.field.name, _ABSENT)
     for step in test.field.path:
         found = found.get(step, _ABSENT) if isinstance(found, Mapping) else _ABSENT
-    targets = test.values[0] if test.values else None
+    wanted = test.values[0] if test.values else None
     if test.operator == "$exists":
-        return (found is not _ABSENT and found is not None) == bool(targets)
+        return (found is not _ABSENT and found is not None) == bool(wanted)
     if test.operator == "$contains":
         if isinstance(found, str):
-            return isinstance(targets, str) and targets.casefold() in found.casefold()
-        return isinstance(found, list) and targets in found
+            return isinstance(wanted, str) and wanted.casefold() in found.casefold()
+        return isinstance(found, list) and wanted in found
     if test.operator == "$in":
         return any(_compare("$eq", found, value) for value in test.values)
-    return _compare(test.operator, found, targets)
+    return _compare(test.operator, found, wanted)
 
 
-def _compare(sign: str, found: object, targets: Scalar) -> bool:
-    if found is _ABSENT or found is None or targets is None:
-        return sign == "$eq" and targets is None
-    if isinstance(found, bool) != isinstance(targets, bool) or isinstance(found, str) != isinstance(targets, str):
+def _compare(sign: str, found: object, wanted: Scalar) -> bool:
+    if found is _ABSENT or found is None or wanted is None:
+        return sign == "$eq" and wanted is None
+    if isinstance(found, bool) != isinstance(wanted, bool) or isinstance(found, str) != isinstance(wanted, str):
         return False
     try:
-        return _COMPARISONS[sign](found, targets)
+        return _COMPARISONS[sign](found, wanted)
     except TypeError:
         return False
