@@ -23,7 +23,7 @@ class Limit(NamedTuple):
 FILES = {
     "remember": Limit(now=23, budget=14),
     "recall": Limit(now=33, budget=20),
-    "recall over HTTP": Limit(now=51, budget=30),
+    "recall over HTTP": Limit(now=41, budget=30),
     "AutoGen update_context": Limit(now=46, budget=28),
 }
 FRAMES = {"remember": Limit(now=7, budget=6), "recall": Limit(now=8, budget=6)}

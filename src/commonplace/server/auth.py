@@ -66,7 +66,7 @@ class Caller:
 
     def opens(self, space: str) -> bool:
         """Return whether the caller may use a space."""
-        return any(patterns.matches(pattern, space) for pattern in self.spaces)
+        return self.key is None or any(patterns.matches(pattern, space) for pattern in self.spaces)
 
     @property
     def opens_all(self) -> bool:

@@ -9,8 +9,8 @@ from pydantic import Field
 
 from commonplace.errors import InvalidInput
 from commonplace.server.api import models
-from commonplace.server.api.models import Body, Metadata, Moment, Names, ScopeBody, example
-from commonplace.server.api.routes import ReadExchange, Route, WriteExchange
+from commonplace.server.api.models import Metadata, Moment, Names, ScopeBody, example
+from commonplace.server.api.routes import Body, ReadExchange, Route, WriteExchange
 from commonplace.values import Origin
 
 router = APIRouter(tags=["learning"], route_class=Route)

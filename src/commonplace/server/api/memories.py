@@ -11,7 +11,6 @@ from pydantic import Field
 from commonplace.errors import InvalidFilter
 from commonplace.server.api import models
 from commonplace.server.api.models import (
-    Body,
     Content,
     DraftBody,
     Filter,
@@ -23,7 +22,7 @@ from commonplace.server.api.models import (
     example,
     with_content,
 )
-from commonplace.server.api.routes import Name, ReadExchange, Route, WriteExchange
+from commonplace.server.api.routes import Body, Name, ReadExchange, Route, WriteExchange
 from commonplace.values import Kind, Within
 
 router = APIRouter(tags=["memories"], route_class=Route)

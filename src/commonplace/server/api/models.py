@@ -14,6 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
 from commonplace import values, wire
 from commonplace.errors import InvalidInput
+from commonplace.server.api.routes import Body
 from commonplace.values import NOBODY, Draft, Kind, Origin, times
 
 # -- answers -------------------------------------------------------------------------------------------
@@ -244,20 +245,6 @@ Problem = _make_model(
 # -- bodies --------------------------------------------------------------------------------------------
 
 
-class Body(BaseModel):
-    """A request's body. Types are strict, and unknown fields are refused."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    def given(self) -> dict[str, Any]:
-        """Return the fields that were sent; the others keep the verb's own defaults."""
-        return {name: _value(getattr(self, name)) for name in self.model_fields_set}
-
-
-def _value(part: Any) -> Any:
-    return part.value() if isinstance(part, (ScopeBody, WithinBody)) else part
-
-
 def example(body: dict[str, Any]) -> ConfigDict:
     """Return the configuration of a body with an example."""
     return ConfigDict(json_schema_extra={"examples": [body]})
@@ -284,7 +271,7 @@ class ScopeBody(Body):
     agent: str | None = Field(default=None, examples=["researcher"])
     session: str | None = Field(default=None, examples=["standup"])
 
-    def value(self) -> values.Scope:
+    def as_argument(self) -> values.Scope:
         return values.Scope(**self.given())
 
 
@@ -296,7 +283,7 @@ class WithinBody(Body):
     sessions: Names | None = Field(default=None, examples=[["standup"]])
     shared: bool = Field(default=True, description="Whether memories without that part are found too.")
 
-    def value(self) -> values.Within:
+    def as_argument(self) -> values.Within:
         parts: dict[str, Any] = {name: tuple(part) for name, part in self.given().items() if isinstance(part, list)}
         return values.Within(**parts, shared=self.shared)
 

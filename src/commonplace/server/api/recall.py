@@ -6,8 +6,8 @@ from fastapi import APIRouter, Response
 from pydantic import Field
 
 from commonplace.server.api import models
-from commonplace.server.api.models import Body, Filter, Moment, Names, WithinBody, example
-from commonplace.server.api.routes import RecallExchange, Route, WriteExchange
+from commonplace.server.api.models import Filter, Moment, Names, WithinBody, example
+from commonplace.server.api.routes import Body, RecallExchange, Route, WriteExchange
 from commonplace.values import Order, Signal
 
 router = APIRouter(tags=["recall"], route_class=Route)

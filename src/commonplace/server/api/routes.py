@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple, get_type_hints
 
 from fastapi import Depends, Header, HTTPException, Request, Response
 from fastapi.routing import APIRoute
-from pydantic import AfterValidator
+from pydantic import AfterValidator, BaseModel, ConfigDict
 from pydantic_core import to_json
 
 from commonplace import wire
@@ -20,6 +21,7 @@ from commonplace.server.auth import Call, Operation, decode_name, read_call
 from commonplace.server.door import Door
 from commonplace.values import Entry, File, Memory
 
+_Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 JSON = "application/json"
 Name = Annotated[str, AfterValidator(decode_name)]
 """A part of a path, decoded: `a%2Fb` is the name a/b."""
@@ -34,19 +36,69 @@ IdempotencyKey = Annotated[
 ]
 
 
-class Route(APIRoute):
-    """A route that takes only JSON: a page of another site cannot send that without asking first."""
+class _Access(NamedTuple):
+    """What an exchange needs of its caller."""
 
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+    role: Role
+    operation: Operation
+
+
+_READ, _RECALL = _Access("read", "read"), _Access("read", "recall")
+_WRITE, _ADMIN = _Access("write", "write"), _Access("admin", "admin")
+
+
+class Body(BaseModel):
+    """A request's body. Types are strict, and unknown fields are refused."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    def given(self) -> dict[str, Any]:
+        """Return the fields that were sent; the others keep the verb's own defaults."""
+        return {name: _value_of(getattr(self, name)) for name in self.model_fields_set}
+
+    def as_argument(self) -> object:
+        """Return the argument of a verb that this stands for."""
+        return self.given()
+
+
+def _value_of(part: object) -> object:
+    return part.as_argument() if isinstance(part, Body) else part
+
+
+class Route(APIRoute):
+    """A route that takes only JSON: a page of another site cannot send that without asking first.
+
+    An endpoint of an exchange and a body is called directly: FastAPI's dependencies take longer than the rest of the
+    routing. A body that cannot be read takes FastAPI's way, which says what is wrong.
+    """
+
+    def get_route_handler(self) -> _Handler:
         handle = super().get_route_handler()
         if self.body_field is None:
             return handle
+        hints: dict[str, Any] = get_type_hints(self.endpoint, include_extras=True)
+        is_direct = hints.keys() == {"http", "body", "return"} and isinstance(hints["body"], type)
 
         async def check_and_handle(request: Request) -> Response:
             ensure_type(request, JSON)
-            return await handle(request)
+            body = await _parse(request, hints["body"]) if is_direct else None
+            if body is None:
+                return await handle(request)
+            call = read_call(request, *hints["http"].__metadata__[1])
+            answer: Response = await self.endpoint(Exchange(request, call), body)
+            return answer
 
         return check_and_handle
+
+
+async def _parse(request: Request, model: type[Body]) -> Body | None:
+    """Return the body of a request; None if only FastAPI can read the request, or say what is wrong with it."""
+    if "idempotency-key" in request.headers:
+        return None
+    try:
+        return model.model_validate(json.loads(await request.body()))
+    except (ValueError, RecursionError):
+        return None
 
 
 def ensure_type(request: Request, *known: str) -> None:
@@ -117,10 +169,10 @@ def _encode(value: object) -> tuple[bytes, int | None]:
     return to_json(wire.plain(value)), version
 
 
-def _reads(role: Role, operation: Operation) -> Any:
+def _reads(access: _Access) -> Any:
     # A coroutine, as every dependency here: the framework would run a plain function in a thread.
     async def read(request: Request, space: Name) -> Exchange:
-        return Exchange(request, read_call(request, role, operation))
+        return Exchange(request, read_call(request, *access))
 
     return Depends(read)
 
@@ -130,7 +182,7 @@ def _writes(*, whole: bool) -> Any:
         digest = ""
         if idempotency_key is not None:
             digest = _digest(request, await request.body() if whole else b"")
-        return Exchange(request, read_call(request, "write", "write", idempotency_key=idempotency_key, digest=digest))
+        return Exchange(request, read_call(request, *_WRITE, idempotency_key=idempotency_key, digest=digest))
 
     return Depends(read)
 
@@ -149,9 +201,9 @@ def _digest(request: Request, body: bytes) -> str:
     return found.hexdigest()
 
 
-ReadExchange = Annotated[Exchange, _reads("read", "read")]
-RecallExchange = Annotated[Exchange, _reads("read", "recall")]
-WriteExchange = Annotated[Exchange, _writes(whole=True)]
-ImportExchange = Annotated[Exchange, _writes(whole=False)]
+ReadExchange = Annotated[Exchange, _reads(_READ), _READ]
+RecallExchange = Annotated[Exchange, _reads(_RECALL), _RECALL]
+WriteExchange = Annotated[Exchange, _writes(whole=True), _WRITE]
+ImportExchange = Annotated[Exchange, _writes(whole=False), _WRITE]
 """Its digest leaves the body out, which is a stream and has not been read yet."""
-AdminExchange = Annotated[Exchange, _reads("admin", "admin")]
+AdminExchange = Annotated[Exchange, _reads(_ADMIN), _ADMIN]

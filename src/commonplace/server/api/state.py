@@ -11,8 +11,8 @@ from commonplace.book import Book
 from commonplace.errors import InvalidInput, NotFound
 from commonplace.server.api import models
 from commonplace.server.api.learn import MessageBody
-from commonplace.server.api.models import Body, example
-from commonplace.server.api.routes import Name, ReadExchange, Route, WriteExchange
+from commonplace.server.api.models import example
+from commonplace.server.api.routes import Body, Name, ReadExchange, Route, WriteExchange
 
 router = APIRouter(route_class=Route)
 
