@@ -1,4 +1,4 @@
-"""Opening a connection to a SQLite file, and SQLite's errors as ours."""
+"""Opening a SQLite file as a book: the connection, the tables that only SQLite has, and SQLite's errors as ours."""
 
 from __future__ import annotations
 
@@ -22,9 +22,55 @@ from commonplace.errors import (
     StoreUnavailable,
 )
 from commonplace.settings import Settings
+from commonplace.store import schema
+from commonplace.store.base import Tx
+from commonplace.store.tables import spaces
 
-APPLICATION = 0x434D4E50
+_APPLICATION = 0x434D4E50
 """`PRAGMA application_id` of a book: "CMNP"."""
+
+
+RULES = {
+    "ended versions that mirrors were not told of": """SELECT count(*) FROM memory m WHERE m.ended_at IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM ended e WHERE e.space = m.space AND e.was = m.seq)""",
+    "sequence numbers beyond the counter": """SELECT count(*) FROM memory
+        WHERE seq > (SELECT value FROM counter WHERE name = 'seq')""",
+    "vectors of the wrong size": """SELECT count(*) FROM trace WHERE length(vector) <>
+        2 * (SELECT CAST(value AS INTEGER) FROM book WHERE name = 'dimension')""",
+}
+_TABLES = (
+    "CREATE TABLE counter (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID",
+    "INSERT INTO counter (name, value) VALUES ('seq', 0)",
+    # The search index: fixed-size head, unit vector as float16, hashed words of each version.
+    """CREATE TABLE trace (seq INTEGER PRIMARY KEY, space INTEGER NOT NULL, head BLOB NOT NULL, vector BLOB,
+        terms BLOB NOT NULL)""",
+    "CREATE INDEX trace_space ON trace (space, seq)",
+    # Versions that are no longer current, so that mirrors can catch up by sequence number.
+    """CREATE TABLE ended (space INTEGER NOT NULL, seq INTEGER NOT NULL, was INTEGER NOT NULL,
+        PRIMARY KEY (space, seq, was)) WITHOUT ROWID""",
+    # Vectors of a new embedder, collected while the book still uses the old one (see reindex).
+    """CREATE TABLE reembedded (seq INTEGER PRIMARY KEY, space INTEGER NOT NULL, vector BLOB,
+        terms BLOB NOT NULL)""",
+)
+
+
+def _create_tables(tx: Tx) -> None:
+    for statement in _TABLES:
+        tx.run(statement)
+
+
+_TYPES = schema.Types(
+    blob="BLOB",
+    integer="INTEGER",
+    real="REAL",
+    text="TEXT",
+    space="INTEGER",
+    sequence="seq INTEGER PRIMARY KEY",
+    sequence_key="",
+    clustered=" WITHOUT ROWID",
+    divided="",
+    create_own=_create_tables,
+)
 
 
 def connect(path: Path, settings: Settings) -> apsw.Connection:
@@ -63,7 +109,7 @@ def _is_foreign(raw: apsw.Connection) -> bool:
     """Whether the file holds tables but is no book. Read in one snapshot: another process may be creating the book."""
     raw.execute("BEGIN")
     try:
-        ours = raw.pragma("application_id") == APPLICATION
+        ours = raw.pragma("application_id") == _APPLICATION
         return not ours and bool(raw.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall())
     finally:
         raw.execute("ROLLBACK")
@@ -101,6 +147,36 @@ def patience(seconds: float) -> Callable[[int], bool]:
         return True
 
     return again
+
+
+def migrate(tx: Tx, raw: apsw.Connection, path: Path) -> None:
+    """Create the book in an empty file, or bring it to the current schema."""
+    if _version(tx, raw, path) >= schema.VERSION:
+        return
+    try:
+        raw.execute("BEGIN IMMEDIATE")
+        # Read again under the lock: another process may have migrated meanwhile.
+        current = _version(tx, raw, path)
+        if current < schema.VERSION:
+            schema.migrate(tx, _TYPES, current=current)
+            raw.pragma("application_id", _APPLICATION)
+            raw.pragma("user_version", schema.VERSION)
+        raw.execute("COMMIT")
+    except BaseException:
+        if raw.in_transaction:
+            raw.execute("ROLLBACK")
+        raise
+
+
+def _version(tx: Tx, raw: apsw.Connection, path: Path) -> int:
+    """Return the file's schema version; 0 for an empty file."""
+    if raw.pragma("application_id") != _APPLICATION:
+        return 0
+    version = int(raw.pragma("user_version"))
+    if version > schema.VERSION:
+        oldest = spaces.read_value(tx, "oldest")
+        schema.ensure_known(version, None if oldest is None else int(oldest), str(path))
+    return version
 
 
 @contextmanager

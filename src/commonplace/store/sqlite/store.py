@@ -1,10 +1,14 @@
-"""The embedded store: one SQLite file, many threads and processes, group commit."""
+"""The embedded store: one SQLite file, many threads and processes, group commit.
+
+SQLite is the only truth. The search index of a space is a view in memory, brought level with the snapshot of the
+transaction that asks: it can neither miss an acknowledged write nor show a forgotten memory.
+"""
 
 from __future__ import annotations
 
 import os
 import threading
-from collections import deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,9 +20,11 @@ from commonplace.errors import CommonplaceError, StoreClosed, StoreError
 from commonplace.settings import Settings
 from commonplace.store import schema
 from commonplace.store.base import Choose, Found, Indexed, Params, Probe, Reembedded, Row, Task, Tx, Where
-from commonplace.store.sqlite.connection import APPLICATION, connect, explain_errors, patience, translate
-from commonplace.store.sqlite.mirror import Mirrors, Segments
-from commonplace.store.tables import memories, spaces
+from commonplace.store.sqlite.connection import RULES, connect, explain_errors, migrate, patience, translate
+from commonplace.store.sqlite.graphs import Segments
+from commonplace.store.tables import memories
+from commonplace.store.tables.memories import ensure_generation
+from commonplace.store.view import View
 from commonplace.store.where import SqliteSyntax
 from commonplace.values import Check
 from commonplace.values.arrays import Ints
@@ -41,48 +47,19 @@ _PUT = """UPDATE trace SET vector = r.vector, terms = r.terms FROM reembedded r
     WHERE r.seq = trace.seq AND r.space = trace.space"""
 # A graph holds vectors of forgotten memories: once the book does not name it, nobody opens it.
 _UNREGISTER = "DELETE FROM book WHERE name = :name"
-_RULES = {
-    "ended versions that mirrors were not told of": """SELECT count(*) FROM memory m WHERE m.ended_at IS NOT NULL
-        AND NOT EXISTS (SELECT 1 FROM ended e WHERE e.space = m.space AND e.was = m.seq)""",
-    "sequence numbers beyond the counter": """SELECT count(*) FROM memory
-        WHERE seq > (SELECT value FROM counter WHERE name = 'seq')""",
-    "vectors of the wrong size": """SELECT count(*) FROM trace WHERE length(vector) <>
-        2 * (SELECT CAST(value AS INTEGER) FROM book WHERE name = 'dimension')""",
-}
-
-_TABLES = (
-    "CREATE TABLE counter (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID",
-    "INSERT INTO counter (name, value) VALUES ('seq', 0)",
-    # The search index: fixed-size head, unit vector as float16, hashed words of each version.
-    """CREATE TABLE trace (seq INTEGER PRIMARY KEY, space INTEGER NOT NULL, head BLOB NOT NULL, vector BLOB,
-        terms BLOB NOT NULL)""",
-    "CREATE INDEX trace_space ON trace (space, seq)",
-    # Versions that are no longer current, so that mirrors can catch up by sequence number.
-    """CREATE TABLE ended (space INTEGER NOT NULL, seq INTEGER NOT NULL, was INTEGER NOT NULL,
-        PRIMARY KEY (space, seq, was)) WITHOUT ROWID""",
-    # Vectors of a new embedder, collected while the book still uses the old one (see reindex).
-    """CREATE TABLE reembedded (seq INTEGER PRIMARY KEY, space INTEGER NOT NULL, vector BLOB,
-        terms BLOB NOT NULL)""",
-)
-
-
-def _create_tables(tx: Tx) -> None:
-    for statement in _TABLES:
-        tx.run(statement)
-
-
-_TYPES = schema.Types(
-    blob="BLOB",
-    integer="INTEGER",
-    real="REAL",
-    text="TEXT",
-    space="INTEGER",
-    sequence="seq INTEGER PRIMARY KEY",
-    sequence_key="",
-    clustered=" WITHOUT ROWID",
-    divided="",
-    create_own=_create_tables,
-)
+_STATE = """SELECT coalesce((SELECT epoch FROM space WHERE number = :space), 0),
+    (SELECT value FROM counter WHERE name = 'seq'), (SELECT value FROM book WHERE name = 'dimension'),
+    (SELECT value FROM book WHERE name = 'generation')"""
+_TRACES = """SELECT seq, head, vector, terms FROM trace
+    WHERE space = :space AND seq > :seq AND seq NOT IN (SELECT was FROM ended WHERE space = :space)
+    ORDER BY seq LIMIT :limit"""
+_TRACES_AS_OF = """SELECT t.seq, t.head, t.vector, t.terms FROM trace t JOIN memory m ON m.seq = t.seq
+    WHERE t.space = :space AND m.recorded_at <= :as_of AND (m.ended_at IS NULL OR m.ended_at > :as_of)
+    ORDER BY t.seq"""
+_ENDED = "SELECT was FROM ended WHERE space = :space AND seq > :seq"
+_COUNT = "SELECT count(*) FROM trace WHERE space = :space"
+_BATCH = 20_000
+"""Traces that are read at a time, to limit memory."""
 
 
 class SqliteTx:
@@ -144,6 +121,61 @@ class SqliteTx:
         self.run(_PUT)
 
 
+class Mirrors:
+    """The views of one process: one for each space, the least recently used dropped beyond a budget."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._budget = settings.mirror_bytes
+        self._views: OrderedDict[int, View] = OrderedDict()
+        self._bytes = 0
+        self._lock = threading.Lock()
+        # One more for each space, so that loading a large one does not block the others.
+        self._space_locks: defaultdict[int, threading.Lock] = defaultdict(threading.Lock)
+
+    def view(self, tx: Tx, space: int, as_of: int | None, generation: int) -> View | None:
+        """Return the index as of the snapshot of `tx`; None if the view is already past it."""
+        epoch, seq, dimension, found = map(int, tx.run(_STATE, {"space": space})[0])
+        ensure_generation(found, generation)
+        if as_of is not None:
+            rows = tx.run(_TRACES_AS_OF, {"space": space, "as_of": as_of})
+            past, tail = View.empty(epoch, dimension, room=len(rows)).add(rows)
+            return past.settle([tail], [], seq)
+        with self._lock:
+            space_lock = self._space_locks[space]
+        with space_lock:
+            with self._lock:
+                view = self._views.get(space)
+                if view is not None:
+                    self._views.move_to_end(space)
+            if view is not None and view.epoch == epoch and view.seq == seq:
+                return view
+            if view is not None and (view.seq > seq or view.epoch > epoch):
+                return None
+            if view is None or view.epoch != epoch:
+                view = View.empty(epoch, dimension, room=tx.run(_COUNT, {"space": space})[0][0])
+            tails, last, since = [], view.seq, view.seq
+            while rows := tx.run(_TRACES, {"space": space, "seq": last, "limit": _BATCH}):
+                view, tail = view.add(rows)
+                tails.append(tail)
+                last = rows[-1][0]
+                if len(rows) < _BATCH:
+                    break
+            ended = tx.run(_ENDED, {"space": space, "seq": since})
+            view = view.settle(tails, [was for (was,) in ended], seq)
+            self._keep(space, view)
+            return view
+
+    def _keep(self, space: int, view: View) -> None:
+        with self._lock:
+            before = self._views.get(space)
+            self._bytes += view.nbytes - (before.nbytes if before else 0)
+            self._views[space] = view
+            self._views.move_to_end(space)
+            while self._bytes > self._budget and len(self._views) > 1:
+                _, dropped = self._views.popitem(last=False)
+                self._bytes -= dropped.nbytes
+
+
 class SqliteStore:
     """A Store in one file. Acknowledged means on disk."""
 
@@ -164,7 +196,7 @@ class SqliteStore:
         self._writer.raw.set_wal_hook(self._count_pages)
         try:
             with explain_errors(path):
-                self._migrate()
+                migrate(self._writer, self._writer.raw, path)
         except CommonplaceError:
             self._writer.raw.close()
             raise
@@ -381,7 +413,7 @@ class SqliteStore:
         with self._snapshot() as tx:
             pragma = "integrity_check" if deep else "quick_check"
             damage = [f"SQLite: {words}" for (words,) in tx.run(f"PRAGMA {pragma}") if words != "ok"]
-            return schema.check(tx, _RULES, damage, deep=deep)
+            return schema.check(tx, RULES, damage, deep=deep)
 
     def close(self) -> None:
         # A forked child must not touch its parent's lock and connections.
@@ -410,34 +442,3 @@ class SqliteStore:
         if os.getpid() != self._pid:
             # A forked connection shares its file locks with the parent and can corrupt the file.
             raise StoreClosed(f"{self.path} was opened before a fork; open it again in the child process")
-
-    # -- schema ----------------------------------------------------------------------------------
-
-    def _migrate(self) -> None:
-        if self._version() >= schema.VERSION:
-            return
-        raw = self._writer.raw
-        try:
-            raw.execute("BEGIN IMMEDIATE")
-            # Read again under the lock: another process may have done the work meanwhile.
-            current = self._version()
-            if current < schema.VERSION:
-                schema.migrate(self._writer, _TYPES, current=current)
-                raw.pragma("application_id", APPLICATION)
-                raw.pragma("user_version", schema.VERSION)
-            raw.execute("COMMIT")
-        except BaseException:
-            if raw.in_transaction:
-                raw.execute("ROLLBACK")
-            raise
-
-    def _version(self) -> int:
-        """Return the file's schema version; 0 for an empty file."""
-        raw = self._writer.raw
-        if raw.pragma("application_id") != APPLICATION:
-            return 0
-        version = int(raw.pragma("user_version"))
-        if version > schema.VERSION:
-            oldest = spaces.read_value(self._writer, "oldest")
-            schema.ensure_known(version, None if oldest is None else int(oldest), str(self.path))
-        return version

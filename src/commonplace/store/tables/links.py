@@ -37,6 +37,8 @@ LINKS = Table(
 )
 # A session may have the same name as a memory: 'said in' leads to sessions.
 _NOT_TO_SESSION = "AND relation <> 'said in'"
+_SOME = f"""SELECT {", ".join(LinkRow._fields)} FROM link
+    WHERE space = :space AND relation = :relation AND {{among}} ORDER BY at, id, other"""
 _ONE = "space = :space AND id = :id AND relation = :relation AND other = :other"
 _STATED_AGAIN = """space = :space AND relation = 'repeats'
     AND NOT EXISTS (SELECT 1 FROM memory m WHERE m.space = :space AND m.id = link.other) ORDER BY at, id, other"""
@@ -82,18 +84,16 @@ def find(tx: Tx, space: int, id: str, relation: str, other: str) -> Link | None:
 
 def find_to(tx: Tx, space: int, ids: Sequence[str], relation: str) -> list[Link]:
     """Return the links of one relation to these memories."""
-    return _find_some(tx, space, ids, relation, "other")
+    sql = _SOME.format(among=tx.syntax.among("other", ":ids", "text"))
+    rows = tx.run(sql, {"space": space, "relation": relation, "ids": json.dumps(list(ids))})
+    return [LinkRow._make(row).decode() for row in rows]
 
 
 def find_from(tx: Tx, space: int, ids: Sequence[str], relation: str) -> list[Link]:
     """Return the links of one relation from these memories."""
-    return _find_some(tx, space, ids, relation, "id")
-
-
-def _find_some(tx: Tx, space: int, ids: Sequence[str], relation: str, column: str) -> list[Link]:
-    condition, params = among(tx, column, space, ids)
-    condition = f"{condition} AND relation = :relation ORDER BY at, id, other"
-    return [row.decode() for row in LINKS.select(tx, condition, {**params, "relation": relation})]
+    sql = _SOME.format(among=tx.syntax.among("id", ":ids", "text"))
+    rows = tx.run(sql, {"space": space, "relation": relation, "ids": json.dumps(list(ids))})
+    return [LinkRow._make(row).decode() for row in rows]
 
 
 def find_stated_again(tx: Tx, space: int) -> list[Link]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from commonplace.errors import Conflict, EmbedderMismatch, NotFound
-from commonplace.store.base import Indexed, Params, Tx, Where
+from commonplace.store.base import Indexed, Params, Row, Tx, Where
 from commonplace.store.row import FeedbackRow, LifeRow, MemoryRow, pack_head
 from commonplace.store.tables import links, spaces
 from commonplace.store.tables.table import among
@@ -81,7 +81,12 @@ def insert(
     if expired:
         forget(tx, space, [id for (id,) in tx.run(_EXPIRED, {"space": space, "now": now})])
     _ensure_free(tx, space, [record.id for record in records if record.named], now)
-    rows = append(tx, space, records, [1] * len(records), "remembered", now=now)
+    first = tx.take(space, len(records))
+    rows = [_row(record, first + i, 1, "remembered", now) for i, record in enumerate(records)]
+    # As `write_rows`, without another frame above the SQL.
+    tx.many(_INSERT, ({**row._asdict(), "space": space} for row in rows))
+    tx.index.add(space, _indexed(rows, [(record.vector, record.terms) for record in records]))
+    tx.many(_INSERT_TAG, _tag_params(space, rows))
     for record in records:
         for old in record.supersedes:
             close(tx, space, old, by=record, reason=record.reason, now=now)
@@ -112,7 +117,7 @@ def ensure_generation(found: int, expected: int) -> None:
 def _ensure_free(tx: Tx, space: int, ids: Sequence[str], now: int) -> None:
     if len(set(ids)) < len(ids):
         raise Conflict("two memories of one call have the same id", current=0)
-    taken = find_with_expired(tx, space, ids) if ids else []
+    taken = find_current(tx, space, ids, expired=True) if ids else []
     for row in taken:
         if not row.is_expired(now):
             raise Conflict(f"a memory with id {row.id!r} exists already", current=row.version)
@@ -120,41 +125,47 @@ def _ensure_free(tx: Tx, space: int, ids: Sequence[str], now: int) -> None:
         forget(tx, space, [row.id for row in taken])
 
 
-def append(
-    tx: Tx, space: int, records: Sequence[Record], versions: Sequence[int], action: Action, *, now: int
-) -> list[MemoryRow]:
-    """Write one version for each record."""
-    first = tx.take(space, len(records))
-    rows = [
-        MemoryRow(
-            seq, record.id, version, action, record.reason, record.kind, record.form, record.mime, record.importance,
-            record.scope.user, record.scope.agent, record.scope.session, record.source, record.said_at,
-            record.created_at, now, None, record.expires_at, record.valid_to, record.superseded_by, record.origin,
-            json.dumps(record.tags, ensure_ascii=False) if record.tags else "[]", record.metadata, record.text,
-            record.content.encode() if isinstance(record.content, str) else record.content,
-        )
-        for seq, record, version in zip(range(first, first + len(records)), records, versions, strict=True)
-    ]  # fmt: skip
-    write_rows(tx, space, rows, [(record.vector, record.terms) for record in records])
-    return rows
+def _row(record: Record, seq: int, version: int, action: Action, now: int) -> MemoryRow:
+    return MemoryRow(
+        seq, record.id, version, action, record.reason, record.kind, record.form, record.mime, record.importance,
+        record.scope.user, record.scope.agent, record.scope.session, record.source, record.said_at,
+        record.created_at, now, None, record.expires_at, record.valid_to, record.superseded_by, record.origin,
+        json.dumps(record.tags, ensure_ascii=False) if record.tags else "[]", record.metadata, record.text,
+        record.content.encode() if isinstance(record.content, str) else record.content,
+    )  # fmt: skip
+
+
+def _indexed(rows: Sequence[MemoryRow], traces: Sequence[tuple[bytes | None, bytes]]) -> list[Indexed]:
+    found = []
+    for row, (vector, terms) in zip(rows, traces, strict=True):
+        closed = row.valid_to is not None
+        head = pack_head(kind=row.kind, scope=row.scope, expires_at=row.expires_at, closed=closed)
+        found.append(Indexed(row.seq, head, closed, vector, terms))
+    return found
+
+
+def _tag_params(space: int, rows: Sequence[MemoryRow]) -> Iterator[Params]:
+    return ({"space": space, "tag": tag, "seq": row.seq} for row in rows for tag in row.tag_names)
 
 
 def write_rows(tx: Tx, space: int, rows: Sequence[MemoryRow], traces: Sequence[tuple[bytes | None, bytes]]) -> None:
     """Write versions as they are, with their tags, and index their vectors and words."""
     tx.many(_INSERT, ({**row._asdict(), "space": space} for row in rows))
-    added = []
-    for row, (vector, terms) in zip(rows, traces, strict=True):
-        closed = row.valid_to is not None
-        head = pack_head(kind=row.kind, scope=row.scope, expires_at=row.expires_at, closed=closed)
-        added.append(Indexed(row.seq, head, closed, vector, terms))
-    tx.index.add(space, added)
-    tx.many(_INSERT_TAG, ({"space": space, "tag": tag, "seq": row.seq} for row in rows for tag in row.tag_names))
+    tx.index.add(space, _indexed(rows, traces))
+    tx.many(_INSERT_TAG, _tag_params(space, rows))
+
+
+def append(tx: Tx, space: int, record: Record, version: int, action: Action, *, now: int) -> MemoryRow:
+    """Write one more version of a memory."""
+    row = _row(record, tx.take(space, 1), version, action, now)
+    write_rows(tx, space, [row], [(record.vector, record.terms)])
+    return row
 
 
 def revise(tx: Tx, space: int, old: MemoryRow, record: Record, *, action: Action, now: int) -> MemoryRow:
     """Make `record` the current version of a memory; the old version is kept."""
     now = max(now, old.recorded_at + 1)  # no version ends before it began, even if the clock goes back
-    (row,) = append(tx, space, [record], [old.version + 1], action, now=now)
+    row = append(tx, space, record, old.version + 1, action, now=now)
     end(tx, space, old.seq, by=row.seq, now=now)
     return row
 
@@ -170,7 +181,7 @@ def end(tx: Tx, space: int, seq: int, *, by: int, now: int) -> None:
 
 def current(tx: Tx, space: int, id: str, *, now: int, if_version: int | None = None) -> MemoryRow:
     """Return the current version; NotFound if there is none, Conflict if it is not `if_version`."""
-    rows = _read(tx, f"{_OF_ID} AND ended_at IS NULL", {"space": space, "id": id})
+    rows = _rows(tx.run(f"{_OF_ID} AND ended_at IS NULL", {"space": space, "id": id}))
     if not rows or rows[0].is_expired(now):
         raise NotFound(f"no memory with id {id!r} in this space")
     if if_version is not None and rows[0].version != if_version:
@@ -180,43 +191,35 @@ def current(tx: Tx, space: int, id: str, *, now: int, if_version: int | None = N
     return rows[0]
 
 
-def find_with_expired(tx: Tx, space: int, ids: Sequence[str]) -> list[MemoryRow]:
-    """Return the existing current versions of these memories, including superseded and expired ones."""
+def find_current(tx: Tx, space: int, ids: Sequence[str], *, expired: bool = False) -> list[MemoryRow]:
+    """Return the current versions of those of these memories that exist, including superseded ones."""
     condition, params = among(tx, "id", space, ids)
-    return _read(tx, f"SELECT {COLUMNS} FROM memory WHERE {condition} AND ended_at IS NULL ORDER BY seq", params)
-
-
-def find_current(tx: Tx, space: int, ids: Sequence[str]) -> list[MemoryRow]:
-    """Return the existing current versions of these memories, including superseded ones."""
+    found = tx.run(f"SELECT {COLUMNS} FROM memory WHERE {condition} AND ended_at IS NULL ORDER BY seq", params)
     now = times.now()
-    return [row for row in find_with_expired(tx, space, ids) if not row.is_expired(now)]
+    return [row for row in _rows(found) if expired or not row.is_expired(now)]
 
 
 def find_standing(tx: Tx, space: int, ids: Sequence[str], *, now: int) -> list[MemoryRow]:
     """Return those of these memories that recall can find."""
-    rows = find_with_expired(tx, space, ids)
+    rows = find_current(tx, space, ids, expired=True)
     return [row for row in rows if row.valid_to is None and not row.is_expired(now)]
 
 
 def find_standing_since(tx: Tx, space: int, seq: int, *, now: int) -> list[MemoryRow]:
     """Return the memories, without messages, written after a sequence number that recall can find."""
-    rows = _read(
-        tx,
+    found = tx.run(
         f"SELECT {COLUMNS} FROM memory WHERE space = :space AND ended_at IS NULL AND valid_to IS NULL"
         " AND seq > :seq AND kind <> 'message' ORDER BY seq",
         {"space": space, "seq": seq},
     )
-    return [row for row in rows if not row.is_expired(now)]
+    return [row for row in _rows(found) if not row.is_expired(now)]
 
 
 def select(tx: Tx, where: Where, ids: Sequence[str]) -> list[MemoryRow]:
     """Return those of these memories for which the condition holds."""
     listed = tx.syntax.among("m.id", ":ids", "text")
-    return _read(
-        tx,
-        f"SELECT {FROM_M} FROM memory m WHERE {where.sql} AND {listed} ORDER BY m.seq",
-        {**where.params, "ids": json.dumps(list(ids))},
-    )
+    sql = f"SELECT {FROM_M} FROM memory m WHERE {where.sql} AND {listed} ORDER BY m.seq"
+    return _rows(tx.run(sql, {**where.params, "ids": json.dumps(list(ids))}))
 
 
 def version(tx: Tx, space: int, id: str, number: int, *, now: int) -> MemoryRow:
@@ -231,28 +234,25 @@ def version(tx: Tx, space: int, id: str, number: int, *, now: int) -> MemoryRow:
 def versions(tx: Tx, space: int, id: str, numbers: Sequence[int]) -> list[MemoryRow]:
     """Return the existing ones of these versions of a memory."""
     sql = f"{_OF_ID} AND version = :version"
-    return [row for each in numbers for row in _read(tx, sql, {"space": space, "id": id, "version": each})]
+    return _rows(row for each in numbers for row in tx.run(sql, {"space": space, "id": id, "version": each}))
 
 
 def history(tx: Tx, space: int, id: str, *, now: int) -> list[MemoryRow]:
     """Return every version of a memory, oldest first."""
     current(tx, space, id, now=now)
-    return _read(tx, f"{_OF_ID} ORDER BY version", {"space": space, "id": id})
+    return _rows(tx.run(f"{_OF_ID} ORDER BY version", {"space": space, "id": id}))
 
 
 def page(tx: Tx, where: Where, *, newest: bool, limit: int, after: tuple[int, str] | None) -> list[MemoryRow]:
     """Return up to `limit` memories by the time they were said, after the given place."""
     params: dict[str, str | int | float | bytes | None] = {**where.params, "limit": limit}
     sign, order = ("<", "DESC") if newest else (">", "ASC")
-    place = ""
+    condition = where.sql
     if after is not None:
         params["said"], params["last"] = after
-        place = f" AND (m.said_at, m.id) {sign} (:said, :last)"
-    return _read(
-        tx,
-        f"SELECT {FROM_M} FROM memory m WHERE {where.sql}{place} ORDER BY m.said_at {order}, m.id {order} LIMIT :limit",
-        params,
-    )
+        condition += f" AND (m.said_at, m.id) {sign} (:said, :last)"
+    by = f"m.said_at {order}, m.id {order}"
+    return _rows(tx.run(f"SELECT {FROM_M} FROM memory m WHERE {condition} ORDER BY {by} LIMIT :limit", params))
 
 
 def ids(tx: Tx, where: Where) -> tuple[str, ...]:
@@ -311,7 +311,7 @@ def fetch(
         f" WHERE {tx.syntax.among('m.seq', ':wanted', 'integer')} AND {where.sql}",
         {**where.params, "wanted": wanted},
     )
-    rows = [MemoryRow._make(row) for row in found]
+    rows = _rows(found)
     place = {int(seq): position for position, seq in zip(picked, seqs[picked], strict=True)}
     positions = np.array([place[row.seq] for row in rows], np.int64)
     uses = tx.run(
@@ -332,8 +332,8 @@ def count_versions(tx: Tx, space: int) -> int:
     return int(tx.run("SELECT count(*) FROM memory WHERE space = :space", {"space": space})[0][0])
 
 
-def _read(tx: Tx, sql: str, params: Params) -> list[MemoryRow]:
-    return [MemoryRow._make(row) for row in tx.run(sql, params)]
+def _rows(found: Iterable[Row]) -> list[MemoryRow]:
+    return [*map(MemoryRow._make, found)]
 
 
 # -- feedback ------------------------------------------------------------------------------------------
@@ -341,7 +341,7 @@ def _read(tx: Tx, sql: str, params: Params) -> list[MemoryRow]:
 
 def count_feedback(tx: Tx, space: int, ids: Sequence[str], signal: str, *, now: int) -> int:
     """Count a signal for each existing memory and return how many there are."""
-    known = [row for id in ids for row in find_with_expired(tx, space, [id]) if not row.is_expired(now)]
+    known = [row for id in ids for row in find_current(tx, space, [id], expired=True) if not row.is_expired(now)]
     for row in known:
         first = {**FeedbackRow(row.id, last_at=now)._asdict(), signal: 1}
         tx.run(

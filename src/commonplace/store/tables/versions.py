@@ -58,7 +58,7 @@ def restore(tx: Tx, space: int, record: memories.Record, *, version: int, action
         if any(row.text == record.text for row in memories.versions(tx, space, record.id, [version])):
             return False
         raise Conflict(f"another memory with id {record.id!r} exists already", current=latest)
-    (row,) = memories.append(tx, space, [record], [version], action, now=recorded_at)
+    row = memories.append(tx, space, record, version, action, now=recorded_at)
     if latest is not None:
         (old,) = memories.versions(tx, space, record.id, [latest])
         memories.end(tx, space, old.seq, by=row.seq, now=recorded_at)
@@ -67,7 +67,7 @@ def restore(tx: Tx, space: int, record: memories.Record, *, version: int, action
 
 def restore_feedback(tx: Tx, space: int, row: FeedbackRow) -> bool:
     """Put back a memory's feedback; False if it has feedback already, or does not exist."""
-    return bool(memories.find_with_expired(tx, space, [row.id])) and FEEDBACK.restore(tx, space, row)
+    return bool(memories.find_current(tx, space, [row.id], expired=True)) and FEEDBACK.restore(tx, space, row)
 
 
 @dataclass(frozen=True, slots=True)

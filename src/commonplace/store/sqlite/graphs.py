@@ -1,9 +1,8 @@
-"""Search indexes of one SQLite book: a view of each space in memory, and HNSW graphs of large spaces in files.
+"""HNSW graphs of large spaces: immutable files beside a SQLite book.
 
-SQLite is the only truth. A view is brought level with the snapshot of the transaction that asks, so it can neither
-miss an acknowledged write nor show a forgotten memory. An exact scan is fastest up to some hundred thousand memories.
-Beyond that, a graph over all vectors up to some sequence number is built in the background; a search asks the graph
-and scans later vectors exactly. Graph files are never changed and may be deleted at any time.
+An exact scan is fastest up to some hundred thousand memories. Beyond that, a graph over all vectors up to some sequence
+number is built in the background; a search asks the graph and scans later vectors exactly. The book is the only truth:
+graph files may be deleted at any time, and a damaged one is ignored.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import json
 import os
 import threading
 import zlib
-from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -26,7 +24,6 @@ from commonplace.errors import CommonplaceError
 from commonplace.settings import Settings
 from commonplace.store.base import Tx
 from commonplace.store.tables import spaces
-from commonplace.store.tables.memories import ensure_generation
 from commonplace.store.view import View
 from commonplace.values.arrays import Floats, Ints
 
@@ -34,78 +31,6 @@ try:
     import fcntl
 except ImportError:  # without it (Windows) no process can be elected to build: large spaces are scanned
     fcntl = None  # type: ignore[assignment]
-
-_STATE = """SELECT coalesce((SELECT epoch FROM space WHERE number = :space), 0),
-    (SELECT value FROM counter WHERE name = 'seq'), (SELECT value FROM book WHERE name = 'dimension'),
-    (SELECT value FROM book WHERE name = 'generation')"""
-_TRACES = """SELECT seq, head, vector, terms FROM trace
-    WHERE space = :space AND seq > :seq AND seq NOT IN (SELECT was FROM ended WHERE space = :space)
-    ORDER BY seq LIMIT :limit"""
-_TRACES_AS_OF = """SELECT t.seq, t.head, t.vector, t.terms FROM trace t JOIN memory m ON m.seq = t.seq
-    WHERE t.space = :space AND m.recorded_at <= :as_of AND (m.ended_at IS NULL OR m.ended_at > :as_of)
-    ORDER BY t.seq"""
-_ENDED = "SELECT was FROM ended WHERE space = :space AND seq > :seq"
-_COUNT = "SELECT count(*) FROM trace WHERE space = :space"
-_BATCH = 20_000
-"""Traces that are read at a time, to limit memory."""
-
-
-class Mirrors:
-    """The views of one process: one for each space, the least recently used dropped beyond a budget."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._budget = settings.mirror_bytes
-        self._views: OrderedDict[int, View] = OrderedDict()
-        self._bytes = 0
-        self._lock = threading.Lock()
-        # One more for each space, so that loading a large one does not block the others.
-        self._space_locks: defaultdict[int, threading.Lock] = defaultdict(threading.Lock)
-
-    def view(self, tx: Tx, space: int, as_of: int | None, generation: int) -> View | None:
-        """Return the index as of the snapshot of `tx`; None if the view is already past it."""
-        epoch, seq, dimension, found = map(int, tx.run(_STATE, {"space": space})[0])
-        ensure_generation(found, generation)
-        if as_of is not None:
-            rows = tx.run(_TRACES_AS_OF, {"space": space, "as_of": as_of})
-            past, tail = View.empty(epoch, dimension, room=len(rows)).add(rows)
-            return past.settle([tail], [], seq)
-        with self._lock:
-            space_lock = self._space_locks[space]
-        with space_lock:
-            with self._lock:
-                view = self._views.get(space)
-                if view is not None:
-                    self._views.move_to_end(space)
-            if view is not None and view.epoch == epoch and view.seq == seq:
-                return view
-            if view is not None and (view.seq > seq or view.epoch > epoch):
-                return None
-            if view is None or view.epoch != epoch:
-                view = View.empty(epoch, dimension, room=tx.run(_COUNT, {"space": space})[0][0])
-            tails, last, since = [], view.seq, view.seq
-            while rows := tx.run(_TRACES, {"space": space, "seq": last, "limit": _BATCH}):
-                view, tail = view.add(rows)
-                tails.append(tail)
-                last = rows[-1][0]
-                if len(rows) < _BATCH:
-                    break
-            ended = tx.run(_ENDED, {"space": space, "seq": since})
-            view = view.settle(tails, [was for (was,) in ended], seq)
-            self._keep(space, view)
-            return view
-
-    def _keep(self, space: int, view: View) -> None:
-        with self._lock:
-            before = self._views.get(space)
-            self._bytes += view.nbytes - (before.nbytes if before else 0)
-            self._views[space] = view
-            self._views.move_to_end(space)
-            while self._bytes > self._budget and len(self._views) > 1:
-                _, dropped = self._views.popitem(last=False)
-                self._bytes -= dropped.nbytes
-
-
-# -- graphs --------------------------------------------------------------------------------------------
 
 STALE = 0.2
 """A graph is built again when this share of a space is newer than the graph, or was forgotten."""
