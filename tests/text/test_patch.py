@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.errors import Conflict, InvalidPatch, StalePatch
-from commonplace.text.patch import NOWHERE, Change, apply, apply_file, diff, parse
+from commonplace.text.patch import NOWHERE, FileChange, apply, apply_file, diff, parse
 
 TEN = "".join(f"line {number}\n" for number in range(1, 11))
 
@@ -52,8 +52,8 @@ def test_several_files_are_changed_created_deleted_and_renamed_together() -> Non
 def test_a_rename_gives_the_old_path_as_gone_and_then_the_new_one() -> None:
     patch = diff("t", "t", "old", "new")
     assert apply(patch, {"old": "t"}.get, current={}) == (
-        Change(path="old", content=None),
-        Change(path="new", content="t"),
+        FileChange(path="old", content=None),
+        FileChange(path="new", content="t"),
     )
 
 

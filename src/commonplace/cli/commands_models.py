@@ -67,7 +67,7 @@ def _get(args: Namespace, console: Console) -> int:
     return 0
 
 
-def _facts(model: models.Model) -> dict[str, object]:
+def _facts(model: models.KnownModel) -> dict[str, object]:
     return {
         "name": model.name,
         "use": model.use,

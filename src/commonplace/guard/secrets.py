@@ -11,9 +11,23 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
 
-from commonplace.guard.looks import is_mixed, is_name, is_number, is_placeholder, is_random, is_remark, is_word
 from commonplace.guard.patterns import Pattern, lower
-from commonplace.guard.secret_forms import FORMS, LONGEST_NAME, NAME, NAMES, PLACES, SHORTEST, Form
+from commonplace.guard.secret_forms import (
+    FORMS,
+    LONGEST_NAME,
+    NAME,
+    NAMES,
+    PLACES,
+    SHORTEST,
+    Form,
+    is_mixed,
+    is_name,
+    is_number,
+    is_placeholder,
+    is_random,
+    is_remark,
+    is_word,
+)
 
 _MARK = re.compile(r"\[redacted: [a-z][a-z0-9 -]{0,40}\]")
 _KEY_BLOCK = Pattern(r"-----(BEGIN|END) [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")

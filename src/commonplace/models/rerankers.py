@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from commonplace.errors import InvalidInput, ModelUnavailable, RerankerFailed
 from commonplace.models import catalog
-from commonplace.models.bert import Bert, batches
+from commonplace.models.embedders.onnx import Bert, batches
 from commonplace.models.folder import ModelFolder
 from commonplace.values.arrays import Floats
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from functools import lru_cache
 
-from commonplace.text.dates.phrases import DIGIT, Phrase, Tense
-from commonplace.text.dates.rules import FIXED, RELATIVE
+from commonplace.text.dates.rules import DIGIT, FIXED, RELATIVE, DatePhrase, Tense
 from commonplace.text.dates.spans import Span
 
 _WORD = re.compile(r"\w+")
@@ -35,7 +34,7 @@ class Dated:
 @dataclass(frozen=True, slots=True)
 class _Rule:
     pattern: re.Pattern[str]
-    meaning: Callable[[Phrase], Span | None]
+    meaning: Callable[[DatePhrase], Span | None]
     relative: bool
 
 
@@ -69,7 +68,7 @@ def _find(text: str, said: date, leaning: Tense | None) -> Iterator[Dated]:
 
 def _meaning(rule: _Rule, found: re.Match[str], said: date, leaning: Tense | None) -> Span | None:
     try:
-        return rule.meaning(Phrase(found, said, leaning))
+        return rule.meaning(DatePhrase(found, said, leaning))
     except (ValueError, OverflowError):  # no calendar has this day
         return None
 

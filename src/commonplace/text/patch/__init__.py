@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from commonplace.text.patch.application import Change, Revisions, apply, apply_file
-from commonplace.text.patch.parser import parse
-from commonplace.text.patch.unified import NOWHERE, FilePatch, Hunk, Line, diff
+from commonplace.text.patch.application import FileChange, Revisions, apply, apply_file
+from commonplace.text.patch.unified import NOWHERE, FilePatch, Hunk, PatchLine, diff, parse
 
 __all__ = [
     "NOWHERE",
-    "Change",
+    "FileChange",
     "FilePatch",
     "Hunk",
-    "Line",
+    "PatchLine",
     "Revisions",
     "apply",
     "apply_file",

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from commonplace.errors import StalePatch
-from commonplace.text.patch.parser import parse
-from commonplace.text.patch.unified import NO_NEWLINE, NOWHERE, SHOWN, FilePatch, Hunk, quote, split_lines
+from commonplace.text.patch.unified import NO_NEWLINE, NOWHERE, SHOWN, FilePatch, Hunk, parse, quote, split_lines
 
 Revisions: TypeAlias = "Mapping[str, int] | Callable[[str], int]"
+_Read: TypeAlias = Callable[[str], "str | None"]
 
 _MOST_PLACES = 3
 """Places that a message names at most."""
@@ -20,14 +20,14 @@ _COMMON_LINE = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class FileChange:
     """The content of a path after the patch; None means that it is gone."""
 
     path: str
     content: str | None
 
 
-def apply(patch: str, read: Callable[[str], str | None], *, current: Revisions) -> tuple[Change, ...]:
+def apply(patch: str, read: _Read, *, current: Revisions) -> tuple[FileChange, ...]:
     """Return the new content of every touched path, or raise; there is no partial result.
 
     `read` returns a path's content, None if there is no such file. `current` gives its revision (a path
@@ -49,7 +49,7 @@ def apply_file(file: FilePatch, content: str, *, current: int = 0) -> str:
     return "".join(result + lines[end:])
 
 
-def _changes(file: FilePatch, read: Callable[[str], str | None], revision: Callable[[str], int]) -> Iterator[Change]:
+def _changes(file: FilePatch, read: _Read, revision: Callable[[str], int]) -> Iterator[FileChange]:
     if file.new is not None and file.new != file.old and read(file.new) is not None:
         raise StalePatch(
             f"{quote(file.new)} already exists, but the patch makes it as a new file; read it and change "
@@ -57,16 +57,16 @@ def _changes(file: FilePatch, read: Callable[[str], str | None], revision: Calla
             current=revision(file.new),
         )
     if file.old is None:
-        yield Change(path=file.path, content=apply_file(file, ""))
+        yield FileChange(path=file.path, content=apply_file(file, ""))
         return
     after = _new_content(file, file.old, read, revision)
     if file.new != file.old:
-        yield Change(path=file.old, content=None)
+        yield FileChange(path=file.old, content=None)
     if file.new is not None:
-        yield Change(path=file.new, content=after)
+        yield FileChange(path=file.new, content=after)
 
 
-def _new_content(file: FilePatch, path: str, read: Callable[[str], str | None], revision: Callable[[str], int]) -> str:
+def _new_content(file: FilePatch, path: str, read: _Read, revision: Callable[[str], int]) -> str:
     content = read(path)
     if content is None:
         raise StalePatch(
