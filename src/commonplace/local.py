@@ -12,11 +12,9 @@ from typing import Any, Literal
 
 from commonplace.book import Book, Jobs, Links, Names, Revisions, Vector
 from commonplace.canvas import LocalCanvas
-from commonplace.errors import InvalidInput, NotFound, StoreClosed
+from commonplace.errors import NotFound, StoreClosed
 from commonplace.kv import LocalKeyValue
-from commonplace.memories import forget as forgetting
-from commonplace.memories import read, strength, write
-from commonplace.memories import revise as revising
+from commonplace.memories import forget, read, revise, strength, write
 from commonplace.memories.core import Core, Place
 from commonplace.recall import answer
 from commonplace.recall.request import make_request
@@ -123,46 +121,22 @@ class LocalBook(Book):
         wait: bool = False,
         progress: Callable[[int, int], None] | None = None,
     ) -> Learned:
-        from commonplace.learn import ingest
-        from commonplace.learn import jobs as working  # few books learn, and it is slow to import
-        from commonplace.memories import messages as saying
+        from commonplace.learn import ingest, jobs  # few books learn, and they are slow to import
 
-        now = times.now()
-        given = checks.scope(scope or NOBODY)
-        if given.session is not None:
-            raise InvalidInput("what is learned belongs to no session: name the conversation with session=")
-        lines = saying.read_conversation(conversation, now=now, settings=self._settings)
-        if not lines:
-            raise InvalidInput("the conversation is empty: there is nothing to learn from")
-        said = ingest.Conversation(
-            session=times.new_id() if session is None else checks.name(session, "session"),
-            lines=lines,
-            scope=given,
-            tags=checks.tags(tags),
-            origin=None if origin is None else checks.origin(origin),
-            every=1 if wait else checks.count(every, "every", least=1, most=ingest.TOGETHER),
-            idle=checks.amount(idle, "idle"),
-        )
-        space = self._place.make()
-        taken = ingest.take_in(self.core, space, said)
-        if wait:
-            return working.finish_learning(self.core, space, taken, progress or (lambda done, total: None))
-        self.core.wake()
-        return Learned(session=taken.session, messages=taken.ids, jobs=taken.jobs)
+        said = ingest.make_conversation(
+            conversation, session=session, scope=scope, tags=tags, origin=origin, every=1 if wait else every, idle=idle,
+            settings=self._settings,
+        )  # fmt: skip
+        return jobs.learn(self.core, self._place, said, wait=wait, progress=progress)
 
     def jobs(self) -> Jobs:
         space = self._place.find()
         return self._store.read(lambda tx: jobs.read_all(tx, space), space)
 
     def work(self, *, hurry: bool = False) -> int:
-        from commonplace.learn import jobs as working  # as for learn
+        from commonplace.learn import jobs  # as for learn
 
-        space, done = self._place.find(), 0
-        if hurry:
-            self._store.write(lambda tx: jobs.hurry(tx, space), space)
-        while working.run_one(self.core, space) is not None:
-            done += 1
-        return done
+        return jobs.run_all(self.core, self._place.find(), hurry=hurry)
 
     def retry(self, number: int | None = None) -> int:
         space = self._place.find()
@@ -178,10 +152,10 @@ class LocalBook(Book):
         return read.find_links(self.core, self._place.find(), id)
 
     def undo(self, id: str, other: str) -> Links:
-        from commonplace.reconcile import undo as undoing  # as for learn
+        from commonplace.reconcile import undo  # as for learn
 
         space = self._place.find()
-        return undoing.undo(self.core, space, checks.name(id, "id"), checks.name(other, "other"))
+        return undo.undo(self.core, space, checks.name(id, "id"), checks.name(other, "other"))
 
     def recall(
         self,
@@ -241,11 +215,11 @@ class LocalBook(Book):
         reason: str | None = None,
         if_version: int | None = None,
     ) -> Memory:
-        change = revising.MemoryChange(
+        change = revise.MemoryChange(
             content=content, kind=kind, tags=tags, metadata=metadata, importance=importance, source=source,
             said_at=said_at, ttl=ttl, text=text, mime=mime, vector=vector, reason=reason,
         )  # fmt: skip
-        return revising.revise(self.core, self._place.find(), id, change, if_version)
+        return revise.revise(self.core, self._place.find(), id, change, if_version)
 
     def forget(
         self,
@@ -258,8 +232,8 @@ class LocalBook(Book):
         everything: bool = False,
         dry_run: bool = False,
     ) -> Forgotten:
-        wanted = forgetting.make_targets(id, scope=scope, filter=filter, kinds=kinds, tags=tags, everything=everything)
-        return forgetting.forget(self.core, self._place.find(), wanted, dry_run=dry_run)
+        wanted = forget.make_targets(id, scope=scope, filter=filter, kinds=kinds, tags=tags, everything=everything)
+        return forget.forget(self.core, self._place.find(), wanted, dry_run=dry_run)
 
     def prune(
         self,
@@ -271,15 +245,13 @@ class LocalBook(Book):
         tags: Sequence[str] | None = None,
         dry_run: bool = True,
     ) -> Forgotten:
-        from commonplace.learn import jobs as working  # as for learn
+        from commonplace.learn import jobs  # as for learn
 
-        policy = forgetting.make_policy(
-            older_than=older_than, weaker_than=weaker_than, keep=keep, kinds=kinds, tags=tags
-        )
+        policy = forget.make_policy(older_than=older_than, weaker_than=weaker_than, keep=keep, kinds=kinds, tags=tags)
         space = self._place.find()
-        going = forgetting.preview_prune(self.core, space, policy)
+        going = forget.preview_prune(self.core, space, policy)
         if not dry_run and going.ids:
-            working.run_now(self.core, space, forgetting.queue_prune(self.core, space, policy))
+            jobs.run_now(self.core, space, forget.queue_prune(self.core, space, policy))
         return going
 
     def quarantine(
@@ -292,10 +264,10 @@ class LocalBook(Book):
         tags: Sequence[str] | None = None,
         reason: str,
     ) -> Names:
-        from commonplace.memories import quarantine as quarantining  # as for learn
+        from commonplace.memories import quarantine  # as for learn
 
-        wanted = forgetting.make_targets(id, scope=scope, filter=filter, kinds=kinds, tags=tags)
-        return quarantining.quarantine(self.core, self._place.find(), wanted, reason)
+        wanted = forget.make_targets(id, scope=scope, filter=filter, kinds=kinds, tags=tags)
+        return quarantine.quarantine(self.core, self._place.find(), wanted, reason)
 
     def release(
         self,
@@ -306,10 +278,10 @@ class LocalBook(Book):
         kinds: Sequence[str] | None = None,
         tags: Sequence[str] | None = None,
     ) -> Names:
-        from commonplace.memories import quarantine as quarantining  # as for learn
+        from commonplace.memories import quarantine  # as for learn
 
-        wanted = forgetting.make_targets(id, scope=scope, filter=filter, kinds=kinds, tags=tags)
-        return quarantining.release(self.core, self._place.find(), wanted)
+        wanted = forget.make_targets(id, scope=scope, filter=filter, kinds=kinds, tags=tags)
+        return quarantine.release(self.core, self._place.find(), wanted)
 
     def history(self, id: str) -> Revisions:
         return read.history(self.core, self._place.find(), id)

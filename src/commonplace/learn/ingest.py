@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from commonplace.errors import InvalidInput
 from commonplace.guard import echo, injection, redaction
 from commonplace.memories import write
 from commonplace.memories.core import Core
+from commonplace.memories.messages import read_conversation
 from commonplace.reconcile.plan import Arrival, Plan, find_about, make_plan
 from commonplace.reconcile.settle import REJECTED, Settled, settle
+from commonplace.settings import Settings
 from commonplace.store.base import Tx
 from commonplace.store.row import MemoryRow
 from commonplace.store.tables import jobs, links, memories, messages
 from commonplace.store.tables.memories import Record
 from commonplace.text import terms
-from commonplace.values import Draft, Job, Json, Link, Origin, Scope, times
+from commonplace.values import NOBODY, Draft, Job, Json, Link, Origin, Scope, checks, times
 from commonplace.values.extraction import Finding, Utterance
 
 KIND = "learn"
@@ -79,6 +82,35 @@ class _Found(NamedTuple):
 
 
 # -- taking a conversation in --------------------------------------------------------------------------
+
+
+def make_conversation(
+    conversation: str | Iterable[Mapping[str, object] | str],
+    *,
+    session: str | None,
+    scope: Scope | None,
+    tags: Sequence[str],
+    origin: Origin | None,
+    every: int,
+    idle: float,
+    settings: Settings,
+) -> Conversation:
+    """Check the arguments of `learn`."""
+    owner = checks.scope(scope or NOBODY)
+    if owner.session is not None:
+        raise InvalidInput("the scope of learned memories has no session: name the conversation with session=")
+    lines = read_conversation(conversation, now=times.now(), settings=settings)
+    if not lines:
+        raise InvalidInput("the conversation is empty: there is nothing to learn from")
+    return Conversation(
+        session=times.new_id() if session is None else checks.name(session, "session"),
+        lines=lines,
+        scope=owner,
+        tags=checks.tags(tags),
+        origin=None if origin is None else checks.origin(origin),
+        every=checks.count(every, "every", least=1, most=TOGETHER),
+        idle=checks.amount(idle, "idle"),
+    )
 
 
 def take_in(core: Core, space: int, said: Conversation) -> Taken:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from commonplace.errors import CommonplaceError, EmbedderMismatch, JobFailed, StoreClosed
 from commonplace.guard import redaction
 from commonplace.learn import ingest
-from commonplace.learn.ingest import Taken
+from commonplace.learn.ingest import Conversation, Taken
 from commonplace.memories import forget
 from commonplace.memories.core import Core, Place
 from commonplace.reconcile.settle import Settled
@@ -51,6 +51,16 @@ def run_one(core: Core, space: int) -> Tried | None:
         return Tried(job=failed.job, error=failed.error)
 
 
+def run_all(core: Core, space: int, *, hurry: bool) -> int:
+    """Run the jobs of a space that are due and return how many; `hurry` includes those that wait for messages."""
+    if hurry:
+        core.store.write(lambda tx: jobs.hurry(tx, space), space)
+    done = 0
+    while run_one(core, space) is not None:
+        done += 1
+    return done
+
+
 def run_now(core: Core, space: int, number: int) -> list[Settled] | None:
     """Run one job at once; raise its error if it fails. If another worker runs it, wait for that and return None."""
     while True:
@@ -68,7 +78,19 @@ def run_now(core: Core, space: int, number: int) -> list[Settled] | None:
         time.sleep(_GLANCE)
 
 
-def finish_learning(core: Core, space: int, taken: Taken, progress: Callable[[int, int], None]) -> Learned:
+def learn(
+    core: Core, place: Place, said: Conversation, *, wait: bool, progress: Callable[[int, int], None] | None
+) -> Learned:
+    """Store a conversation and let the background worker learn from it, or with `wait` learn from it now."""
+    space = place.make()
+    taken = ingest.take_in(core, space, said)
+    if wait:
+        return _finish(core, space, taken, progress or (lambda done, total: None))
+    core.wake()
+    return Learned(session=taken.session, messages=taken.ids, jobs=taken.jobs)
+
+
+def _finish(core: Core, space: int, taken: Taken, progress: Callable[[int, int], None]) -> Learned:
     """Run the jobs of a stored conversation now, and return what was learned from it."""
     settled: list[Settled] = []
     elsewhere = False
