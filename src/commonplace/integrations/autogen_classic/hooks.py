@@ -1,13 +1,13 @@
-"""Where AutoGen lets others in: what differs between its versions is known here and nowhere else.
+"""Where AutoGen lets others in: only this module knows how its versions differ.
 
-Version 0.2.40 calls hooks of their own in asynchronous chats; the others call the same hooks in both. None has a hook
-that only the model's input passes through, so that what is meant for the model is put around the reply that asks it.
+Version 0.2.40 calls separate hooks in asynchronous chats; the others call the same hooks in both. None has a hook that
+only the model's input passes through, so that text meant for the model is added around the reply function that asks it.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import wraps
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -16,7 +16,7 @@ from autogen import ConversableAgent
 
 Messages = list[dict[str, Any]]
 Change = Callable[[ConversableAgent, Messages, Any], Messages]
-"""Takes an agent, the messages that it is about to answer, and their sender; returns what its model shall see."""
+"""Takes an agent, the messages that it is about to answer, and their sender; returns what its model sees."""
 _changes: WeakKeyDictionary[ConversableAgent, list[Change]] = WeakKeyDictionary()
 
 
@@ -40,44 +40,40 @@ def before_model(agent: ConversableAgent, change: Change) -> None:
     changes.append(change)
     if len(changes) == 1:
         for own in {ConversableAgent.generate_oai_reply, type(agent).generate_oai_reply}:
-            agent.replace_reply_func(own, _changed(own))
+            agent.replace_reply_func(own, _wrap(own))
         for own in {ConversableAgent.a_generate_oai_reply, type(agent).a_generate_oai_reply}:
-            agent.replace_reply_func(own, _a_changed(own))
+            agent.replace_reply_func(own, _wrap_async(own))
 
 
 def _register(agent: ConversableAgent, method: str, hook: Callable[..., Any]) -> None:
-    agent.register_hook(method, hook)
-    if f"a_{method}" in agent.hook_lists:
-        agent.register_hook(f"a_{method}", _in_a_thread(hook))
-
-
-def _in_a_thread(hook: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
     async def run(*given: Any, **named: Any) -> Any:
         return await asyncio.to_thread(hook, *given, **named)
+
+    agent.register_hook(method, hook)
+    if f"a_{method}" in agent.hook_lists:
+        agent.register_hook(f"a_{method}", run)
+
+
+def _wrap(reply: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(reply)
+    def run(recipient: Any, messages: Messages | None = None, sender: Any = None, config: Any = None) -> Any:
+        return reply(recipient, messages=_change(recipient, messages, sender), sender=sender, config=config)
 
     return run
 
 
-def _changed(reply: Callable[..., Any]) -> Callable[..., Any]:
+def _wrap_async(reply: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(reply)
-    def changed(recipient: Any, messages: Messages | None = None, sender: Any = None, config: Any = None) -> Any:
-        return reply(recipient, messages=_shown(recipient, messages, sender), sender=sender, config=config)
+    async def run(recipient: Any, messages: Messages | None = None, sender: Any = None, config: Any = None) -> Any:
+        changed = await asyncio.to_thread(_change, recipient, messages, sender)
+        return await reply(recipient, messages=changed, sender=sender, config=config)
 
-    return changed
-
-
-def _a_changed(reply: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(reply)
-    async def changed(recipient: Any, messages: Messages | None = None, sender: Any = None, config: Any = None) -> Any:
-        shown = await asyncio.to_thread(_shown, recipient, messages, sender)
-        return await reply(recipient, messages=shown, sender=sender, config=config)
-
-    return changed
+    return run
 
 
-def _shown(agent: ConversableAgent, messages: Messages | None, sender: Any) -> Messages:
-    """The messages as an agent's model shall see them; an agent without a model looks nothing up."""
-    shown: Messages = agent.chat_messages[sender] if messages is None else messages
+def _change(agent: ConversableAgent, messages: Messages | None, sender: Any) -> Messages:
+    """Return the messages as an agent's model sees them; for an agent without a model nothing is recalled."""
+    changed: Messages = agent.chat_messages[sender] if messages is None else messages
     for change in _changes[agent] if agent.client is not None else ():
-        shown = change(agent, shown, sender)
-    return shown
+        changed = change(agent, changed, sender)
+    return changed
