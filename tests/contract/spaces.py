@@ -92,7 +92,7 @@ WRITES: dict[str, list[Callable[[Book], object]]] = {
 }  # fmt: skip
 
 # Verbs that neither read nor change what a space holds.
-NEITHER = {"space", "where", "closed", "in_space", "check", "backup", "close"}
+NEITHER = {"space", "where", "served", "closed", "in_space", "check", "backup", "close"}
 
 
 class SpaceConformance(Harness):
