@@ -21,12 +21,12 @@ class Limit(NamedTuple):
 
 
 FILES = {
-    "remember": Limit(now=23, budget=14),
-    "recall": Limit(now=33, budget=20),
-    "recall over HTTP": Limit(now=41, budget=30),
-    "AutoGen update_context": Limit(now=46, budget=28),
+    "remember": Limit(now=14, budget=14),
+    "recall": Limit(now=23, budget=20),
+    "recall over HTTP": Limit(now=33, budget=30),
+    "AutoGen update_context": Limit(now=28, budget=28),
 }
-FRAMES = {"remember": Limit(now=7, budget=6), "recall": Limit(now=8, budget=6)}
+FRAMES = {"remember": Limit(now=8, budget=6), "recall": Limit(now=8, budget=6)}
 
 
 @pytest.fixture(scope="module")
