@@ -22,11 +22,11 @@ class Limit(NamedTuple):
 
 FILES = {
     "remember": Limit(now=14, budget=14),
-    "recall": Limit(now=23, budget=20),
-    "recall over HTTP": Limit(now=33, budget=30),
+    "recall": Limit(now=21, budget=20),
+    "recall over HTTP": Limit(now=30, budget=30),
     "AutoGen update_context": Limit(now=28, budget=28),
 }
-FRAMES = {"remember": Limit(now=8, budget=6), "recall": Limit(now=8, budget=6)}
+FRAMES = {"remember": Limit(now=6, budget=6), "recall": Limit(now=6, budget=6)}
 
 
 @pytest.fixture(scope="module")
