@@ -320,15 +320,15 @@ class LocalBook(Book):
         return found
 
     def export(self, *, vectors: bool = False) -> Iterator[dict[str, Json]]:
-        from commonplace.transfer import export as portable  # few programs export, and it is slow to import
+        from commonplace.transfer import archive  # few programs export, and it is slow to import
 
-        yield from portable.export(self._store, self._place.find(), self._space, vectors=vectors)
+        yield from archive.export_records(self._store, self._place.find(), self._space, vectors=vectors)
 
     def load(self, records: Iterable[Mapping[str, Json]]) -> int:
-        from commonplace.transfer import export as portable  # as above
+        from commonplace.transfer import archive  # as above
 
         space = self._place.make()
-        count = portable.load(self.core, space, records)
+        count = archive.load_records(self.core, space, records)
         if count and self._store.read(lambda tx: jobs.count(tx, space), space):
             self.core.wake()
         return count

@@ -1,0 +1,305 @@
+"""Archives: a space as records that any JSON Lines file can hold, exported and loaded again without loss."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from commonplace.errors import CommonplaceError, InvalidInput
+from commonplace.guard import redaction
+from commonplace.learn import ingest
+from commonplace.memories import write
+from commonplace.memories.core import Core
+from commonplace.settings import Settings
+from commonplace.store.base import Store, Tx
+from commonplace.store.row import FeedbackRow, MemoryRow, pack_terms
+from commonplace.store.tables import memories, versions
+from commonplace.store.tables.entries import ENTRIES, EntryRow
+from commonplace.store.tables.files import FILES, FileRow
+from commonplace.store.tables.links import LINKS, LinkRow
+from commonplace.store.tables.messages import MESSAGES, MessageRow
+from commonplace.store.tables.table import Table
+from commonplace.values import ACTIONS, RELATIONS, Action, Json, Scope, checks, times
+from commonplace.values.arrays import Floats
+
+FORMAT = 1
+_BATCH = 500
+_MARKED = 4
+"""How many times longer a text may be than the limit: a redaction mark may be longer than the secret it replaces."""
+_DETAIL = 16
+"""The same for a link's detail: the words of a repetition as JSON, where a character may take six, and its metadata."""
+_Record = dict[str, Json]
+
+
+_PLAIN = (
+    "id", "version", "action", "reason", "kind", "mime", "text", "importance", "source", "origin", "superseded_by"
+)  # fmt: skip
+_MEMORY_MOMENTS = ("said_at", "created_at", "recorded_at", "expires_at", "valid_to")
+_MOMENTS = ("at", "updated_at", "expires_at", "last_at", "said_at", "created_at")
+_JSON = (("link", "detail"), ("entry", "value"), ("message", "content"), ("message", "metadata"))
+
+
+class _Kind(NamedTuple):
+    """Records that are one row each: how they are read and written."""
+
+    table: Table[Any]
+    read: Callable[[Mapping[str, Any], Settings], Any]
+    restore: Callable[[Tx, int, Any], bool]
+
+
+def export_records(store: Store, space: int, name: str, *, vectors: bool) -> Iterator[_Record]:
+    """Yield a header, then jobs that wait to learn, every version of every memory, and all other records.
+
+    Memories are read in batches, each memory whole, so that a long export blocks nobody and holds no half of one.
+    """
+    yield {"type": "header", "commonplace": FORMAT, "space": name, "at": _iso(times.now())}
+    first = store.read(partial(ingest.waiting_jobs, space=space), space)
+    yield from ({"type": "job", **job.payload} for job in first)
+    after = ""
+    while batch := store.read(partial(versions.read_whole, space=space, after=after, limit=_BATCH), space):
+        yield from (_show_memory(each.row, each.vector if vectors else None) for each in batch)
+        after = batch[-1].row.id
+    for kind, how in _KINDS.items():
+        yield from (_show_row(kind, row) for row in store.read(partial(how.table.read_all, space=space), space))
+    # Messages that came during the export wait in jobs that were not there before.
+    known = {job.number for job in first}
+    later = store.read(partial(ingest.waiting_jobs, space=space), space)
+    yield from ({"type": "job", **job.payload} for job in later if job.number not in known)
+
+
+def _show_memory(row: MemoryRow, vector: bytes | None) -> _Record:
+    content = memories.decode(row).content
+    out: _Record = {
+        "type": "memory",
+        **{name: getattr(row, name) for name in _PLAIN},
+        "tags": list(row.tag_names),
+        "metadata": dict(row.metadata_value),
+        "user": row.scope_user,
+        "agent": row.scope_agent,
+        "session": row.scope_session,
+        **{name: _iso(getattr(row, name)) for name in _MEMORY_MOMENTS},
+    }
+    if isinstance(content, bytes):
+        out["base64"] = base64.b64encode(content).decode()
+    elif content != row.text:
+        out["content"] = content
+    if vector is not None:
+        out["vector"] = np.frombuffer(vector, "<f2").astype(float).tolist()
+    return out
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Version:
+    """One version of a memory, ready to be written once it is embedded."""
+
+    record: memories.Record
+    version: int
+    action: Action
+    recorded_at: int
+
+
+def load_records(core: Core, space: int, records: Iterable[Mapping[str, Json]]) -> int:
+    """Check and embed all records, then write them in one transaction; return how many were new."""
+    known: list[_Version] = []
+    given: list[Floats | None] = []
+    others: list[tuple[_Kind, Any]] = []
+    waiting: list[_Record] = []
+    dimension = core.identity().dimension
+    for number, record in enumerate(records, start=1):
+        try:
+            kind = record["type"]
+            if kind == "memory":
+                known.append(_read_memory(record, core.settings))
+                given.append(_read_vector(record, dimension))
+            elif kind == "job":
+                waiting.append(_read_job(record))
+            elif kind != "header":
+                how = _KINDS[str(kind)]
+                others.append((how, how.read(record, core.settings)))
+            elif record["commonplace"] != FORMAT:
+                raise InvalidInput(f"format {record['commonplace']!r} is not known to this commonplace")
+        except KeyError as error:
+            raise InvalidInput(f"record {number} has no field {error}: nothing was taken in") from error
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(f"record {number} is not one that export() gives: {error}") from error
+        except CommonplaceError as error:
+            raise InvalidInput(f"record {number}: {error}; nothing was taken in") from error
+    embedded = write.add_vectors([version.record for version in known], given, core.embedder)
+
+    def work(tx: Tx) -> int:
+        core.ensure_generation(tx)
+        restored = [
+            versions.restore(tx, space, record, version=old.version, action=old.action, recorded_at=old.recorded_at)
+            for old, record in zip(known, embedded, strict=True)
+        ]
+        count = sum(restored) + sum(how.restore(tx, space, row) for how, row in others)
+        # Messages that were here before have been learned from, or wait here to be.
+        new = {old.record.id for old, fresh in zip(known, restored, strict=True) if fresh}
+        return count + ingest.adopt_jobs(tx, space, [job for job in waiting if new & set(ingest.message_ids(job))])
+
+    return core.store.write(work, space)
+
+
+def _read_memory(record: Mapping[str, Any], settings: Settings) -> _Version:
+    content = record.get("content", record["text"])
+    if "base64" in record:
+        content = base64.b64decode(record["base64"], validate=True)
+    roomy, redact = replace(settings, max_text_bytes=_MARKED * settings.max_text_bytes), settings.redact
+    made = write.make_content(content, text=record["text"], mime=record["mime"], settings=roomy)
+    tags = redaction.names(checks.tags(record["tags"]), redact)
+    source = redaction.optional_name(checks.optional_name(record["source"], "source"), redact)
+    if record["action"] not in ACTIONS:
+        raise InvalidInput(f"unknown action {record['action']!r}")
+    restored = memories.Record(
+        id=redaction.key(checks.name(record["id"], "id"), "id", redact),
+        kind=checks.kind(record["kind"]),
+        form=made.form,
+        mime=made.mime,
+        text=made.text,
+        content=made.content,
+        tags=tags,
+        metadata=redaction.metadata(checks.metadata(record["metadata"], limit=roomy.max_text_bytes), redact),
+        importance=checks.share(record["importance"], "importance"),
+        scope=redaction.scope(
+            checks.scope(Scope(user=record["user"], agent=record["agent"], session=record["session"])), redact
+        ),
+        source=source,
+        origin=checks.origin(record["origin"]),
+        said_at=_micros(record["said_at"]),
+        created_at=_micros(record["created_at"]),
+        expires_at=_micros_or_none(record["expires_at"]),
+        valid_to=_micros_or_none(record["valid_to"]),
+        superseded_by=checks.optional_name(record["superseded_by"], "superseded_by"),
+        reason=_read_reason(record["reason"], settings),
+        vector=None,
+        terms=pack_terms(made.text, tags, source),
+    )
+    return _Version(
+        record=restored,
+        version=checks.count(record["version"], "version", least=1),
+        action=record["action"],
+        recorded_at=_micros(record["recorded_at"]),
+    )
+
+
+def _read_job(record: Mapping[str, Any]) -> dict[str, Json]:
+    scope = checks.scope(Scope(user=record["user"], agent=record["agent"]))
+    return {
+        "session": checks.name(record["session"], "session"),
+        "first": checks.count(record["first"], "first", least=1),
+        "ids": [checks.name(id, "id") for id in record["ids"]],
+        "user": scope.user,
+        "agent": scope.agent,
+        "tags": list(checks.tags(record["tags"])),
+    }
+
+
+def _read_vector(record: Mapping[str, Any], dimension: int) -> Floats | None:
+    if "vector" not in record:
+        return None
+    checked = checks.vector(record["vector"], dimension)
+    # To the bit as it was stored: its length is 1 but for float16's rounding, which must not be undone.
+    stored = np.asarray(record["vector"], np.float32)
+    return stored if np.abs(stored - checked).max(initial=0.0) < 1e-3 else checked
+
+
+def _show_row(kind: str, row: Any) -> _Record:
+    shown: _Record = {"type": kind}
+    for name, value in row._asdict().items():
+        if name in _MOMENTS:
+            shown[name] = _iso(value)
+        elif value is not None and (kind, name) in _JSON:
+            shown[name] = json.loads(value)
+        elif value is not None or (kind, name) not in _JSON:  # a deleted entry has no value, only a version
+            shown[name] = value
+    return shown
+
+
+def _read_feedback(record: Mapping[str, Any], settings: Settings) -> FeedbackRow:
+    counts = {name: checks.count(record[name], name) for name in ("used", "ignored", "wrong", "confirmed")}
+    return FeedbackRow(checks.name(record["id"], "id"), **counts, last_at=_micros(record["last_at"]))
+
+
+def _read_link(record: Mapping[str, Any], settings: Settings) -> LinkRow:
+    if record["relation"] not in RELATIONS:
+        raise InvalidInput(f"unknown relation {record['relation']!r}")
+    detail = checks.metadata(record["detail"], limit=_DETAIL * settings.max_text_bytes)
+    return LinkRow(
+        id=checks.name(record["id"], "id"),
+        relation=record["relation"],
+        other=checks.name(record["other"], "other"),
+        at=_micros(record["at"]),
+        reason=_read_reason(record["reason"], settings),
+        detail=redaction.metadata(detail, settings.redact),
+    )
+
+
+def _read_entry(record: Mapping[str, Any], settings: Settings) -> EntryRow:
+    limit = settings.max_content_bytes
+    return EntryRow(
+        namespace=checks.name(record["namespace"], "namespace"),
+        key=checks.name(record["key"], "key"),
+        value=checks.json_text(record["value"], "value", limit=limit) if "value" in record else None,
+        version=checks.count(record["version"], "version", least=1),
+        updated_at=_micros(record["updated_at"]),
+        expires_at=_micros_or_none(record["expires_at"]),
+    )
+
+
+def _read_file(record: Mapping[str, Any], settings: Settings) -> FileRow:
+    content = record["content"]
+    return FileRow(
+        canvas=checks.name(record["canvas"], "canvas name"),
+        path=checks.path(record["path"]),
+        revision=checks.count(record["revision"], "revision", least=1),
+        content=None if content is None else checks.text(content, "content", limit=settings.max_content_bytes),
+        at=_micros(record["at"]),
+        author=checks.optional_name(record["author"], "author"),
+    )
+
+
+def _read_message(record: Mapping[str, Any], settings: Settings) -> MessageRow:
+    limit, redact = settings.max_text_bytes, settings.redact
+    checks.json_text(record["content"], "content", limit=limit)
+    return MessageRow(
+        session=redaction.key(checks.name(record["session"], "session"), "session", redact),
+        number=checks.count(record["number"], "number", least=1),
+        role=redaction.name(checks.name(record["role"], "role"), redact),
+        name=redaction.optional_name(checks.optional_name(record["name"], "name"), redact),
+        content=checks.json_text(redaction.json_value(record["content"], redact), "content", limit=limit),
+        metadata=redaction.metadata(checks.metadata(record["metadata"], limit=limit), redact),
+        said_at=_micros(record["said_at"]),
+        created_at=_micros(record["created_at"]),
+    )
+
+
+_KINDS = {
+    "feedback": _Kind(versions.FEEDBACK, _read_feedback, versions.restore_feedback),
+    "link": _Kind(LINKS, _read_link, LINKS.restore),
+    "entry": _Kind(ENTRIES, _read_entry, ENTRIES.restore),
+    "file": _Kind(FILES, _read_file, FILES.restore),
+    "message": _Kind(MESSAGES, _read_message, MESSAGES.restore),
+}
+
+
+def _read_reason(reason: str | None, settings: Settings) -> str | None:
+    checked = None if reason is None else checks.text(reason, "reason", limit=10_000)
+    return redaction.optional(checked, settings.redact)
+
+
+def _iso(micros: int | None) -> str | None:
+    return None if micros is None else times.from_micros(micros).isoformat()
+
+
+def _micros(text: str) -> int:
+    return times.to_micros(times.parse(text))
+
+
+def _micros_or_none(text: str | None) -> int | None:
+    return None if text is None else _micros(text)
