@@ -34,7 +34,7 @@ def test_a_key_is_kept_as_a_digest_and_shown_once(core: Core) -> None:
     kept = row(core, made.key.id)
     assert (prefix, id, kept.secret) == ("cp", made.key.id, sha256(secret.encode()).hexdigest())
     assert secret not in repr(kept)
-    assert secret not in repr(keys.everything(core.store))
+    assert secret not in repr(keys.list_keys(core.store))
     assert secret not in repr(made.key)
 
 
@@ -213,7 +213,7 @@ def test_an_admin_makes_and_sees_only_what_it_has_itself(core: Core) -> None:
     for spaces in (["*"], ["a*"], ["a-1", "c"], ["default"]):
         with pytest.raises(Forbidden):
             keys.create(core.store, spaces=spaces, home=None if "*" not in spaces[0] else "a-x", by=by)
-    assert {key.id for key in keys.everything(core.store, by=by)} == {by, made.key.id}
+    assert {key.id for key in keys.list_keys(core.store, by=by)} == {by, made.key.id}
     for verb in (keys.find, keys.rotate, keys.revoke, keys.usage):
         with pytest.raises(NotFound):
             verb(core.store, root.key.id, by=by)  # type: ignore[operator]  # as above
@@ -228,11 +228,11 @@ def test_who_has_limits_or_no_role_for_it_makes_no_keys(core: Core) -> None:
     writer = keys.create(core.store, role="write")
     ended = keys.create(core.store, role="admin")
     keys.revoke(core.store, ended.key.id)
-    before = len(keys.everything(core.store))
+    before = len(keys.list_keys(core.store))
     for key in (limited, writer, ended):
         with pytest.raises(Forbidden):
             keys.create(core.store, by=key.key.id)
-    assert len(keys.everything(core.store)) == before
+    assert len(keys.list_keys(core.store)) == before
 
 
 @ON_SQLITE

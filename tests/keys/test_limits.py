@@ -292,8 +292,8 @@ def test_the_free_plans_are_what_their_services_advertise() -> None:
 def test_periods_are_calendar_days_and_months_in_utc(moment: str, day_ends: str, month_ends: str) -> None:
     now = times.to_micros(datetime.fromisoformat(moment))
     for period, expected in (("day", day_ends), ("month", month_ends)):
-        start = plans.began(period, now)  # type: ignore[arg-type]  # one of the two words
-        ends = plans.ends(period, start)  # type: ignore[arg-type]  # as above
+        start = plans.period_start(period, now)  # type: ignore[arg-type]  # one of the two words
+        ends = plans.period_end(period, start)  # type: ignore[arg-type]  # as above
         assert start <= now < ends
         assert times.from_micros(ends) == datetime.fromisoformat(expected)
 

@@ -1,1 +1,1 @@
-"""Access: keys, their plans and the spaces they open."""
+"""Access to a book: keys, their plans, and patterns of the spaces that they open."""

@@ -1,8 +1,7 @@
-"""Keys: who may do what in a book. Verbs on a store, without HTTP.
+"""Keys: who may do what in a book.
 
-A key reads `cp_ID_SECRET`. It is shown once; the store keeps the SHA-256 of the secret. A slow hash is for passwords,
-which can be guessed: a secret of 40 random characters (238 bits) cannot, however fast each try, and a slow hash would
-cost every request what it costs an attacker.
+A key reads `cp_ID_SECRET`. It is shown once; the store keeps the SHA-256 of the secret. Slow hashes protect passwords,
+which can be guessed. A secret of 40 random characters (238 bits) cannot, and a slow hash would slow every request.
 """
 
 from __future__ import annotations
@@ -31,30 +30,30 @@ from commonplace.values import checks, times
 
 Role = Literal["read", "write", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
-"""What a key allows, each with what comes before it."""
+"""Each role includes those before it."""
 
 _ID = string.ascii_lowercase + string.digits
 _SECRET = string.ascii_letters + string.digits
 _TOKEN = re.compile(r"cp_([a-z0-9]{12})_([A-Za-z0-9]{40})")
 _NONE = "0" * 64
-"""No secret has this digest: an unknown key is compared with it, so that it takes as long as a wrong one."""
+"""The digest of no secret: an unknown key is compared with it, and takes as long as a wrong secret."""
 _MOST_PATTERNS = 100
 _COARSE = 60_000_000
-"""Microseconds between two notes of a key's last use."""
+"""Microseconds between two updates of a key's last use."""
 _LONGEST = 100 * 365 * 86400.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
-    """A key as it may be shown: everything but the secret."""
+    """A key without its secret."""
 
     id: str
-    """Its public part, which may be logged."""
+    """The public part, which may be logged."""
     role: Role
     spaces: tuple[str, ...]
     """Patterns of the spaces that it opens: "team-a", "agents-*"."""
     home: str
-    """The space of dialects that name none."""
+    """The space for requests that name none."""
     label: str
     plan: str
     limits: Limits
@@ -65,15 +64,15 @@ class Key:
     revoked_at: datetime | None
 
     def opens(self, space: str) -> bool:
-        """Whether a space is one of its own."""
+        """Tell whether the key opens a space."""
         return any(globs.matches(pattern, space) for pattern in self.spaces)
 
     def may(self, role: Role) -> bool:
-        """Whether its role is enough."""
+        """Tell whether the key has a role."""
         return ROLES.index(self.role) >= ROLES.index(role)
 
     def covers(self, other: Key) -> bool:
-        """Whether the other opens nothing, and allows nothing, that this one does not."""
+        """Tell whether another key opens and allows nothing that this one does not."""
         return self.may(other.role) and all(
             any(globs.covers(own, pattern) for own in self.spaces) for pattern in other.spaces
         )
@@ -81,7 +80,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewKey:
-    """A key with what its holder sends. This is the only time that it is seen."""
+    """A key with the token that its holder sends; the token is shown only now."""
 
     token: str
     key: Key
@@ -93,29 +92,29 @@ class Usage:
 
     name: str
     used: float | None
-    """None for a limit on each namespace, as long as none is named."""
+    """None for a limit on each namespace if no namespace is given."""
     limit: float
     resets_at: datetime | None
-    """When counting begins anew; None for what is no count, but a level."""
+    """When the count starts at 0 again; None for a level, which is no count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Admitted:
-    """A key that somebody proved to hold, with what it has used of its limits."""
+    """A key whose secret was presented, with its use of limits."""
 
     key: Key
     spent: tuple[Spent, ...]
 
 
 def exist(store: Store) -> bool:
-    """Whether the book has, or had, keys: then every request needs one, also after the last was revoked."""
+    """Tell whether the book has, or had, keys: then every request needs one, also after the last was revoked."""
     return store.read(rows.exist, rows.lane(""))
 
 
 def admit(store: Store, token: str | None) -> Admitted | None:
-    """Say whose key this is, as the store has it now; None if the book never had a key. Unauthorized otherwise.
+    """Return the key of a token; None if the book never had a key. Raise Unauthorized if the token is not valid.
 
-    It is looked up each time: whatever was revoked is refused from that moment on, by every process.
+    The store is read each time, so that every process refuses a key from the moment it is revoked.
     """
     parts = _TOKEN.fullmatch(token or "")
     id, secret = (parts[1], parts[2]) if parts else ("", "")
@@ -123,7 +122,7 @@ def admit(store: Store, token: str | None) -> Admitted | None:
     if not found.any:
         return None
     now = times.now()
-    proven = _proven(found.row, secret, now)
+    proven = _is_proven(found.row, secret, now)
     if token is None:
         raise Unauthorized("this needs a key: send it as `Authorization: Bearer cp_…`, or as X-API-Key")
     if found.row is None or not proven:
@@ -132,27 +131,21 @@ def admit(store: Store, token: str | None) -> Admitted | None:
         raise Unauthorized("this key was revoked: ask for a new one")
     if found.row.expires_at is not None and found.row.expires_at <= now:
         raise Unauthorized("this key has expired: ask for a new one")
-    _note_use(store, found.row, now)
+    if found.row.used_at is None or found.row.used_at <= now - _COARSE:
+        with suppress(StoreError):  # a key is admitted even if its use cannot be noted
+            store.write(lambda tx: rows.note_use(tx, id, now=now, before=now - _COARSE), rows.lane(id))
     return Admitted(key=_decode(found.row), spent=found.spent)
 
 
-def _proven(row: KeyRow | None, secret: str, now: int) -> bool:
-    """Whether a secret is the key's, or was until a rotation whose grace lasts. Takes the same steps for every key."""
-    given = _digest(secret)
-    current, old = _NONE, _NONE
+def _is_proven(row: KeyRow | None, secret: str, now: int) -> bool:
+    """Tell whether a secret is the key's, or was until a rotation whose grace lasts; in the same time for any key."""
+    given, current, old = _digest(secret), _NONE, _NONE
     if row is not None:
         current = row.secret
         if row.old_secret is not None and row.old_until is not None and row.old_until > now:
             old = row.old_secret
     is_current, is_old = hmac.compare_digest(given, current), hmac.compare_digest(given, old)
     return is_current or is_old
-
-
-def _note_use(store: Store, row: KeyRow, now: int) -> None:
-    if row.used_at is None or row.used_at <= now - _COARSE:
-        # Nobody is turned away because a note could not be made.
-        with suppress(StoreError):
-            store.write(lambda tx: rows.note_use(tx, row.id, now=now, before=now - _COARSE), rows.lane(row.id))
 
 
 def create(
@@ -167,81 +160,86 @@ def create(
     expires: float | None = None,
     by: str | None = None,
 ) -> NewKey:
-    """Make a key; when this returns it is on disk and good, for `expires` seconds or for ever.
+    """Create a key that is valid for `expires` seconds, or until it is revoked; it is on disk when this returns.
 
-    `limits` go before those of the plan. `by` is the id of the key that asks for it: the new one opens nothing, allows
-    nothing and lasts no longer than that one.
+    `limits` override those of the plan. `by` is the id of the key that asks: the new key opens and allows no more than
+    that one, and lasts no longer.
     """
     now = times.now()
-    patterns = _patterns(spaces)
+    patterns = _check_patterns(spaces)
     id, secret = _random(_ID, 12), _random(_SECRET, 40)
     row = KeyRow(
         id=id,
         secret=_digest(secret),
         old_secret=None,
         old_until=None,
-        role=_role(role),
+        role=_check_role(role),
         spaces=json.dumps(patterns, ensure_ascii=False),
-        home=_home(home, patterns),
+        home=_choose_home(home, patterns),
         label=checks.name(label, "label") if label else "",
         plan=plan,
-        limits=plans.dumps(plans.chosen(plan, limits)),
+        limits=plans.dump_limits(plans.choose_limits(plan, limits)),
         created_at=now,
-        expires_at=times.until(now, None if expires is None else _seconds(expires, "expires")),
+        expires_at=times.until(now, _check_expires(expires)),
         used_at=None,
         revoked_at=None,
     )
-    # On the row as it is now, in the transaction that writes: who has just been revoked makes no key.
-    kept = store.write(lambda tx: _insert(tx, row, by), rows.lane(id))
-    return NewKey(token=_token(id, secret), key=_decode(kept))
+
+    def work(tx: Tx) -> KeyRow:
+        asks = _asking_key(tx, by)  # in this transaction: a key that was just revoked creates none
+        made = row if asks is None else _delegate(asks, row)
+        rows.insert(tx, made)
+        return made
+
+    return NewKey(token=f"cp_{id}_{secret}", key=_decode(store.write(work, rows.lane(id))))
 
 
 def sign_up(store: Store, name: str, plan: str) -> NewKey:
-    """A key for somebody new, with a space of its own that no other key names."""
+    """Create a key with a new space of its own."""
     label, id = checks.name(name, "name"), _random(_ID, 12)
     return create(store, role="write", spaces=(f"agent-{id}",), label=label, plan=plan)
 
 
-def everything(store: Store, *, by: str | None = None) -> list[Key]:
-    """Every key, the oldest first, revoked ones too; with `by` those that it may look after."""
+def list_keys(store: Store, *, by: str | None = None) -> list[Key]:
+    """Return every key, the oldest first, also revoked ones; with `by` only those that it may manage."""
 
     def work(tx: Tx) -> list[Key]:
-        keys, asks = [_decode(row) for row in rows.read_all(tx)], _asking(tx, by)
+        keys, asks = [_decode(row) for row in rows.read_all(tx)], _asking_key(tx, by)
         return [key for key in keys if asks is None or asks.covers(key)]
 
     return store.read(work, rows.lane(""))
 
 
 def find(store: Store, id: str, *, by: str | None = None) -> Key:
-    """One key; NotFound if there is none, or none that `by` may look after."""
-    return _decode(store.read(lambda tx: _row(tx, id, by), rows.lane("")))
+    """Return a key; raise NotFound if there is none, or none that `by` may manage."""
+    return _decode(store.read(lambda tx: _find_row(tx, id, by), rows.lane("")))
 
 
 def rotate(store: Store, id: str, *, grace: float = 0, by: str | None = None) -> NewKey:
-    """Give a key a new secret; the one it had is good for `grace` seconds more, one from before that no longer."""
+    """Give a key a new secret; its last one is valid for `grace` seconds more, earlier ones no longer."""
     name, secret = checks.name(id, "id"), _random(_SECRET, 40)
     longer = checks.amount(grace, "grace")
     if longer > _LONGEST:
         raise InvalidInput(f"grace must be at most {_LONGEST:,.0f} seconds, not {grace!r}")
 
     def work(tx: Tx) -> KeyRow:
-        found, asks = _row(tx, name, by), _asking(tx, by)
+        found, asks = _find_row(tx, name, by), _asking_key(tx, by)
         if asks is not None and asks.id != name:
-            _ensure_no_more(asks, _decode(found))
+            _ensure_may_rotate(asks, _decode(found))
         made = rows.rotate(tx, name, _digest(secret), until=times.now() + int(longer * 1e6))
         if made is None:
             raise InvalidInput(f"the key {name} was revoked, which is for good: create another")
         return made
 
-    return NewKey(token=_token(name, secret), key=_decode(store.write(work, rows.lane(name))))
+    return NewKey(token=f"cp_{name}_{secret}", key=_decode(store.write(work, rows.lane(name))))
 
 
 def revoke(store: Store, id: str, *, by: str | None = None) -> Key:
-    """End a key for good; when this returns, no process lets it in. Ending it twice is harmless."""
+    """Revoke a key for good; when this returns, no process admits it. Revoking it twice is harmless."""
     name = checks.name(id, "id")
 
     def work(tx: Tx) -> KeyRow:
-        return rows.revoke(tx, _row(tx, name, by).id, now=times.now()) or _missing(name)
+        return rows.revoke(tx, _find_row(tx, name, by).id, now=times.now()) or _refuse_unknown(name)
 
     return _decode(store.write(work, rows.lane(name)))
 
@@ -249,37 +247,37 @@ def revoke(store: Store, id: str, *, by: str | None = None) -> Key:
 def usage(
     store: Store, id: str, *, space: str | None = None, namespace: str | None = None, by: str | None = None
 ) -> list[Usage]:
-    """What a key has used of each of its limits; levels are those of `space`, or else of its home."""
+    """Return the use of each limit of a key; levels are those of `space`, or of its home."""
     key = find(store, id, by=by)
     where = key.home if space is None else checks.name(space, "space")
     if not key.opens(where):
         raise Forbidden(f"the key {id} does not open the space {where!r}")
     shelf = checks.optional_name(namespace, "namespace")
     number = store.read(lambda tx: spaces.find(tx, where), rows.lane("")) or spaces.NEW
-    return store.read(lambda tx: _usage(tx, key, where, number, shelf), number)
+    return store.read(lambda tx: _read_usage(tx, key, where, number, shelf), number)
 
 
-def place(space: str, namespace: str) -> str:
-    """Where writes to a namespace are counted: a digest, so that no name is left behind when the space is forgotten."""
+def meter_place(space: str, namespace: str) -> str:
+    """Return where writes to a namespace are counted: a digest, so that a forgotten space leaves no name behind."""
     return sha256(json.dumps([space, namespace]).encode()).hexdigest()[:32]
 
 
-def full(limits: Limits) -> tuple[int, int]:
-    """A rate as a bucket: microseconds until it gets one more, rounded up, and how many it holds."""
+def bucket(limits: Limits) -> tuple[int, int]:
+    """Return a rate as a bucket: the microseconds in which it gains one request, rounded up, and its capacity."""
     if limits.rate is None:
         raise InvalidInput("these limits have no rate")
     return -int(-1e6 // limits.rate), limits.burst or 1
 
 
-def _usage(tx: Tx, key: Key, space: str, number: int, namespace: str | None) -> list[Usage]:
+def _read_usage(tx: Tx, key: Key, space: str, number: int, namespace: str | None) -> list[Usage]:
     now, limits, found = times.now(), key.limits, []
     if limits.rate is not None:
-        each, burst = full(limits)
+        each, burst = bucket(limits)
         drawn = rows.read_meter(tx, key.id, rows.BUCKET)
         filled = max(0, drawn.used - now) if drawn else 0
         refilled = times.from_micros(now + filled)
         found.append(Usage(name="burst", used=-(-filled // each), limit=burst, resets_at=refilled))
-    found += _counts(tx, key, space, namespace, now)
+    found += _read_counts(tx, key, space, namespace, now)
     if limits.memories is not None:
         held = rows.count_memories(tx, number, now=now)
         found.append(Usage(name="memories", used=held, limit=limits.memories, resets_at=None))
@@ -289,35 +287,27 @@ def _usage(tx: Tx, key: Key, space: str, number: int, namespace: str | None) -> 
     return found
 
 
-def _counts(tx: Tx, key: Key, space: str, namespace: str | None, now: int) -> list[Usage]:
+def _read_counts(tx: Tx, key: Key, space: str, namespace: str | None, now: int) -> list[Usage]:
     found: list[Usage] = []
     for name, period in plans.COUNTED.items():
         limit = key.limits.given.get(name)
         if limit is None:
             continue
-        start, used = plans.began(period, now), None
+        start, used = plans.period_start(period, now), None
         if name not in plans.BY_NAMESPACE or namespace is not None:
-            where = place(space, namespace) if name in plans.BY_NAMESPACE and namespace else rows.EVERYWHERE
+            where = meter_place(space, namespace) if name in plans.BY_NAMESPACE and namespace else rows.EVERYWHERE
             spent = rows.read_meter(tx, key.id, name, place=where)
             used = spent.used if spent and spent.period >= start else 0
-        ends = times.from_micros(plans.ends(period, start))
-        found.append(Usage(name=name, used=used, limit=limit, resets_at=ends))
+        resets_at = times.from_micros(plans.period_end(period, start))
+        found.append(Usage(name=name, used=used, limit=limit, resets_at=resets_at))
     return found
 
 
-# -- what may be asked for ---------------------------------------------------------------------------
+# -- checks --------------------------------------------------------------------------------------------
 
 
-def _insert(tx: Tx, row: KeyRow, by: str | None) -> KeyRow:
-    asks = _asking(tx, by)
-    if asks is not None:
-        row = _delegated(asks, row)
-    rows.insert(tx, row)
-    return row
-
-
-def _delegated(asks: Key, row: KeyRow) -> KeyRow:
-    """A new key as another one may make it."""
+def _delegate(asks: Key, row: KeyRow) -> KeyRow:
+    """Return a new key as another one may create it."""
     if not asks.covers(_decode(row)):
         raise Forbidden(
             f"the key {asks.id} may {asks.role} in {', '.join(asks.spaces)}: it can make keys for no more than that"
@@ -330,16 +320,16 @@ def _delegated(asks: Key, row: KeyRow) -> KeyRow:
     return row
 
 
-def _ensure_no_more(asks: Key, other: Key) -> None:
-    """Refuse a key another one's secret, if that has fewer limits or lasts longer: it would be more than its own."""
+def _ensure_may_rotate(asks: Key, other: Key) -> None:
+    """Raise Forbidden if another key has fewer limits or lasts longer: its secret would allow more."""
     if asks.limits != plans.UNLIMITED:
         raise Forbidden(f"the key {asks.id} has limits: it can rotate no key but itself")
     if asks.expires_at is not None and (other.expires_at is None or other.expires_at > asks.expires_at):
         raise Forbidden(f"the key {other.id} lasts longer than the key {asks.id}, which can therefore not rotate it")
 
 
-def _asking(tx: Tx, by: str | None) -> Key | None:
-    """The key that asks for something about keys; None where whoever asks has the book itself."""
+def _asking_key(tx: Tx, by: str | None) -> Key | None:
+    """Return the admin key that manages keys; None if the caller has opened the store itself."""
     if by is None:
         return None
     row = rows.find(tx, by)
@@ -348,26 +338,25 @@ def _asking(tx: Tx, by: str | None) -> Key | None:
     return _decode(row)
 
 
-def _row(tx: Tx, id: str, by: str | None) -> KeyRow:
-    found, asks = rows.find(tx, checks.name(id, "id")), _asking(tx, by)
-    # What a key may not look after is as good as not there.
+def _find_row(tx: Tx, id: str, by: str | None) -> KeyRow:
+    found, asks = rows.find(tx, checks.name(id, "id")), _asking_key(tx, by)
+    # A key that another may not manage does not exist for it.
     if found is None or (asks is not None and not asks.covers(_decode(found))):
-        return _missing(id)
+        return _refuse_unknown(id)
     return found
 
 
-def _missing(id: str) -> KeyRow:
+def _refuse_unknown(id: str) -> KeyRow:
     raise NotFound(f"there is no key {id!r}: its id is the part between cp_ and the second _")
 
 
-def _role(role: str) -> Role:
-    for known in ROLES:
-        if role == known:
-            return known
-    raise InvalidInput(f"a role is one of {', '.join(ROLES)}, not {role!r}")
+def _check_role(role: str) -> Role:
+    if role not in ROLES:
+        raise InvalidInput(f"a role is one of {', '.join(ROLES)}, not {role!r}")
+    return role
 
 
-def _patterns(given: Iterable[str]) -> tuple[str, ...]:
+def _check_patterns(given: Iterable[str]) -> tuple[str, ...]:
     patterns = tuple(dict.fromkeys(checks.names(given, "spaces")))
     if not patterns or len(patterns) > _MOST_PATTERNS:
         raise InvalidInput(f"a key opens from 1 to {_MOST_PATTERNS} spaces or patterns of spaces, not {len(patterns)}")
@@ -377,7 +366,7 @@ def _patterns(given: Iterable[str]) -> tuple[str, ...]:
     return patterns
 
 
-def _home(home: str | None, patterns: tuple[str, ...]) -> str:
+def _choose_home(home: str | None, patterns: tuple[str, ...]) -> str:
     if home is None:
         plain = [pattern for pattern in patterns if globs.STAR not in pattern]
         home = plain[0] if plain else "default"
@@ -387,21 +376,22 @@ def _home(home: str | None, patterns: tuple[str, ...]) -> str:
     return checked
 
 
-def _seconds(value: float, what: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= _LONGEST:
-        raise InvalidInput(f"{what} must be a positive number of seconds, at most {_LONGEST:,.0f}, not {value!r}")
-    return float(value)
+def _check_expires(value: float | None) -> float | None:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if value is not None and not (number and 0 < value <= _LONGEST):
+        raise InvalidInput(f"expires must be a positive number of seconds, at most {_LONGEST:,.0f}, not {value!r}")
+    return value
 
 
 def _decode(row: KeyRow) -> Key:
     return Key(
         id=row.id,
-        role=_role(row.role),
+        role=_check_role(row.role),
         spaces=tuple(json.loads(row.spaces)),
         home=row.home,
         label=row.label,
         plan=row.plan,
-        limits=plans.loads(row.limits),
+        limits=plans.read_limits(row.limits),
         created_at=times.from_micros(row.created_at),
         expires_at=_moment(row.expires_at),
         used_at=_moment(row.used_at),
@@ -419,7 +409,3 @@ def _digest(secret: str) -> str:
 
 def _random(alphabet: str, length: int) -> str:
     return "".join(secrets.choice(alphabet) for _ in range(length))
-
-
-def _token(id: str, secret: str) -> str:
-    return f"cp_{id}_{secret}"

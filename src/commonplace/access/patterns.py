@@ -1,4 +1,4 @@
-"""Patterns of names, such as "agents-*": a star stands for any characters, also none; all else for itself."""
+"""Patterns of names, such as "agents-*": a star matches any characters, also none."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ STAR = "*"
 
 
 def matches(pattern: str, space: str) -> bool:
-    """Whether a pattern names a space; one that commonplace keeps for itself is named by none."""
+    """Tell whether a pattern matches a space; none matches a reserved one."""
     return not space.startswith(RESERVED) and _fits(pattern, space)
 
 
 def covers(pattern: str, other: str) -> bool:
-    """Whether every space that `other` names is named by `pattern`, too."""
-    # Only a star takes in a star: whatever the other's star stands for, ours can stand for it as well.
+    """Tell whether `pattern` matches every space that `other` matches."""
+    # Only a star matches a star: whatever the other's star matches, ours can match as well.
     return _fits(pattern, other)
 
 
@@ -28,7 +28,7 @@ def _fits(pattern: str, text: str) -> bool:
     if not text.startswith(first):
         return False
     at = len(first)
-    for part in middle:  # the leftmost place leaves the most room for what follows
+    for part in middle:  # the leftmost match leaves the most text for what follows
         found = text.find(part, at)
         if found < 0:
             return False

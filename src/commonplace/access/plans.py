@@ -1,4 +1,4 @@
-"""What a key may have: limits, the plans that name some, and the periods that they are counted in. No I/O."""
+"""Limits of keys, plans with such limits, and the periods over which they are counted."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ _SLOWEST = 1 / 86400
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How much a key may have; None is without limit."""
+    """The limits of a key; None is no limit."""
 
     rate: float | None = None
-    """Requests a second, over time."""
+    """Requests per second on average."""
     burst: int | None = None
-    """Requests at once; what was not used fills up again at the rate."""
+    """Requests at once; refilled at the rate."""
     operations_month: int | None = None
     """Requests of any kind in a calendar month."""
     recalls_month: int | None = None
     """Recalls in a calendar month."""
     memories: int | None = None
-    """Memories that stand in a space, as `stats` counts them."""
+    """Current memories of a space, as `stats` counts them."""
     namespace_writes_day: int | None = None
     """Writes to one key-value namespace in a day."""
     namespace_bytes: int | None = None
-    """Bytes of the values that stand in one key-value namespace."""
+    """Bytes of the current values of one key-value namespace."""
 
     @property
     def given(self) -> dict[str, float]:
-        """The limits that there are, by name."""
+        """The limits that are not None, by name."""
         named = {each.name: getattr(self, each.name) for each in fields(self)}
         return {name: value for name, value in named.items() if value is not None}
 
 
 COUNTED: Mapping[str, Period] = {"operations_month": "month", "recalls_month": "month", "namespace_writes_day": "day"}
-"""The limits that are counted anew with each period, in the order in which they are charged."""
+"""Limits whose count starts again with each period, in the order in which they are charged."""
 BY_NAMESPACE = ("namespace_writes_day",)
 UNLIMITED = Limits()
 NAMES = tuple(each.name for each in fields(Limits))
@@ -55,14 +55,14 @@ PLANS: Mapping[str, Limits] = {
     "zerolatency-free": Limits(recalls_month=10_000, memories=1_000),
     "botwire-free": Limits(namespace_writes_day=1_000, namespace_bytes=50_000_000),
 }
-"""The free plans of the services whose dialects the server speaks, and none at all."""
+"""No limits, and the free plans of the services whose dialects the server speaks."""
 
 
-def chosen(plan: str, own: Mapping[str, object] | None = None) -> Limits:
-    """The limits of a plan, with those that are given in the place of its own."""
+def choose_limits(plan: str, own: Mapping[str, object] | None = None) -> Limits:
+    """Return the limits of a plan, overridden by those in `own`."""
     if plan not in PLANS:
         raise InvalidInput(f"unknown plan {plan!r}; known: {', '.join(PLANS)}")
-    given: dict[str, Any] = {name: _checked(name, value) for name, value in (own or {}).items()}
+    given: dict[str, Any] = {name: _check_limit(name, value) for name, value in (own or {}).items()}
     limits = replace(PLANS[plan], **given)
     if limits.rate is None and limits.burst is not None:
         raise InvalidInput("burst is how many requests may come at once at a rate: give rate=, too")
@@ -71,7 +71,7 @@ def chosen(plan: str, own: Mapping[str, object] | None = None) -> Limits:
     return limits
 
 
-def _checked(name: str, value: object) -> int | float:
+def _check_limit(name: str, value: object) -> int | float:
     if name not in NAMES:
         raise InvalidInput(f"unknown limit {name!r}; known: {', '.join(NAMES)}")
     if name != "rate":
@@ -81,26 +81,26 @@ def _checked(name: str, value: object) -> int | float:
     return float(value)
 
 
-def dumps(limits: Limits) -> str:
-    """Limits as the store keeps them."""
+def dump_limits(limits: Limits) -> str:
+    """Return limits as JSON text."""
     return json.dumps(limits.given)
 
 
 @lru_cache(maxsize=1024)
-def loads(text: str) -> Limits:
-    """Limits as the store keeps them; those of a newer commonplace are none that this one could count."""
+def read_limits(text: str) -> Limits:
+    """Return limits from JSON text; those of a newer version, which this one cannot count, are ignored."""
     known = {name: value for name, value in json.loads(text).items() if name in NAMES}
     return Limits(**known)
 
 
-def began(period: Period, now: int) -> int:
-    """When the calendar day or month of a moment began, in UTC."""
+def period_start(period: Period, now: int) -> int:
+    """Return the start of the calendar day or month of a moment, in UTC."""
     moment = times.from_micros(now).replace(hour=0, minute=0, second=0, microsecond=0)
     return times.to_micros(moment.replace(day=1) if period == "month" else moment)
 
 
-def ends(period: Period, start: int) -> int:
-    """When the day or month that began then is over."""
+def period_end(period: Period, start: int) -> int:
+    """Return the end of the day or month with this start."""
     moment = times.from_micros(start)
     if period == "day":
         return times.to_micros(moment + timedelta(days=1))

@@ -125,7 +125,7 @@ def _list(args: Namespace, console: Console) -> int:
     from commonplace.access import keys
 
     with opened.store(args) as store:
-        found = keys.everything(store)
+        found = keys.list_keys(store)
     console.result(found, table(_KEYS, [_row(key) for key in found], limit=columns()) if found else "No keys.")
     return 0
 

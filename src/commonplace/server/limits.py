@@ -93,14 +93,14 @@ class Charge:
     def _draw(self, tx: Tx, now: int) -> int:
         if self.limits.rate is None:
             return 0
-        each, burst = keys.full(self.limits)
+        each, burst = keys.bucket(self.limits)
         if not rows.draw(tx, self.key, now=now, each=each, burst=burst):
             drawn = rows.read_meter(tx, self.key, rows.BUCKET)
             raise _rate_limited(self.limits, drawn.used if drawn else now, now)
         return each
 
     def _add(self, tx: Tx, count: Count, now: int) -> int:
-        period = plans.began(count.period, now)
+        period = plans.period_start(count.period, now)
         spent = rows.add(tx, self.key, count.name, place=count.place, period=period, most=count.most)
         if spent is None:
             raise _used_up(count, now)
@@ -164,7 +164,9 @@ def _counts(limits: Limits, call: Call, space: str) -> Iterator[Count]:
         "operations_month": rows.EVERYWHERE,
         "recalls_month": rows.EVERYWHERE if call.operation == "recall" else None,
         "namespace_writes_day": (
-            keys.place(space, call.namespace) if call.operation == "write" and call.namespace is not None else None
+            keys.meter_place(space, call.namespace)
+            if call.operation == "write" and call.namespace is not None
+            else None
         ),
     }
     for name, place in places.items():
@@ -175,18 +177,18 @@ def _counts(limits: Limits, call: Call, space: str) -> Iterator[Count]:
 def _ensure_left(charge: Charge, caller: Caller, now: int) -> None:
     found = {each.name: each for each in caller.spent}
     if charge.limits.rate is not None and rows.BUCKET in found:
-        each, burst = keys.full(charge.limits)
+        each, burst = keys.bucket(charge.limits)
         if max(found[rows.BUCKET].used, now) + each > now + burst * each:
             raise _rate_limited(charge.limits, found[rows.BUCKET].used, now)
     for count in charge.counts:
         known = None if count.place else found.get(count.name)
-        used = known.used if known and known.period >= plans.began(count.period, now) else 0
+        used = known.used if known and known.period >= plans.period_start(count.period, now) else 0
         if used >= count.most:
             raise _used_up(count, now)
 
 
 def _rate_limited(limits: Limits, full_at: int, now: int) -> LimitReached:
-    each, burst = keys.full(limits)
+    each, burst = keys.bucket(limits)
     wait, rate = max(full_at + each - now - burst * each, 1) / 1e6, limits.rate or 0
     unit, seconds = next(
         (unit for unit in (("second", 1), ("minute", 60), ("hour", 3600)) if rate * unit[1] >= 1), ("day", 86400)
@@ -196,7 +198,7 @@ def _rate_limited(limits: Limits, full_at: int, now: int) -> LimitReached:
 
 
 def _used_up(count: Count, now: int) -> LimitReached:
-    ends = plans.ends(count.period, plans.began(count.period, now))
+    ends = plans.period_end(count.period, plans.period_start(count.period, now))
     again = times.from_micros(ends).isoformat()
     return QuotaExceeded(
         f"the {count.most:,} {_UNITS[count.name]} of this key are used up; counting begins anew at {again}",

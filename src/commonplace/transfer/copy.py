@@ -1,15 +1,16 @@
-"""Copying a book from one store to another, of whatever engine: in pages, from where it stopped, verified.
+"""Copy a book from one store to another of any engine, in pages, and verify the result.
 
-Nothing is embedded: vectors, and the identity of the embedder that made them, are copied as they are. What
-arrived is known from the target itself, so that a copy that was killed goes on wherever it is run again.
+Vectors are copied as they are, with the identity of the embedder that made them. The target itself tells what has
+arrived, so that a copy that was killed goes on when it is run again.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -34,26 +35,26 @@ _SHELVES: tuple[Shelf, ...] = (MEMORIES, FEEDBACK, LINKS, ENTRIES, FILES, MESSAG
 _SHOWN = 5
 _LOW = 2**64 - 1
 _ANY = 0
-"""Stands for the fingerprint of a record that is further on in the target."""
+"""Stands for the fingerprint of a record that is newer in the target."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """One kind of record in one space: what was read in the source, and what stands in the target for it."""
+class CopiedPart:
+    """One kind of record in one space: how it is in the source and in the target."""
 
     space: str
     part: str
     records: int
-    """How many the source held when it was read; a memory with all its versions is one."""
+    """Records of the source when it was read; a memory with all its versions is one."""
     checksum: str
-    """Over the records that the source held and the target must hold: blake2b, in no particular order."""
+    """Over the records that the target must hold: blake2b, in any order."""
     copied: int
-    """How many were new or changed, and were written."""
+    """Records that were new or changed, and were written."""
     kept: int
-    """How many are further on in the target and were left alone there."""
+    """Records that are newer in the target and were left alone."""
     removed: int
     extra: int
-    """How many stand only in the target."""
+    """Records that only the target has."""
     missing: int
     differing: int
     examples: tuple[str, ...]
@@ -67,7 +68,7 @@ class Part:
 
     @property
     def problem(self) -> str:
-        """What is wrong, in words."""
+        """A description of the difference."""
         named = ", ".join(self.examples) + (", …" if self.differing > len(self.examples) else "")
         return (
             f"space {self.space!r}, {self.part}: of {self.records:,} in the source, {self.missing:,} are missing in"
@@ -77,9 +78,9 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copied:
-    """What a copy did and how it was verified, part by part."""
+    """The parts of a copy or a comparison."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[CopiedPart, ...]
 
     @property
     def ok(self) -> bool:
@@ -115,14 +116,14 @@ def copy(
     `progress` is called with how many steps are done and how many there are. Raises Conflict if the target holds
     something else under the same id or key, EmbedderMismatch if its vectors come from another embedder.
     """
-    return _Copy(source, target, names, progress=progress or _silent, mirror=mirror, writing=True).run()
+    return _Run(source, target, mirror=mirror, writing=True, progress=progress).run(names)
 
 
 def compare(
     source: End, target: End, *, names: Sequence[str] | None = None, progress: Progress | None = None
 ) -> Copied:
     """Read both ends and return how they differ; write nothing."""
-    return _Copy(source, target, names, progress=progress or _silent, mirror=False, writing=False).run()
+    return _Run(source, target, mirror=False, writing=False, progress=progress).run(names)
 
 
 def back_up(source: End, path: Path, settings: Settings) -> None:
@@ -143,8 +144,8 @@ def back_up(source: End, path: Path, settings: Settings) -> None:
     target.close()
 
 
-class _Ledger:
-    """Which records there are, by key and fingerprint, in 16 bytes each."""
+class _Index:
+    """Keys and fingerprints of records, in 16 bytes each."""
 
     def __init__(self) -> None:
         self._keys = array("Q")
@@ -157,7 +158,7 @@ class _Ledger:
         self._sorted = None
 
     def find(self, records: Sequence[CopyUnit]) -> list[int | None]:
-        """The low half of each record's fingerprint as it was added; None for one that was not."""
+        """Return the low half of each record's fingerprint as it was added; None for one that was not."""
         if self._sorted is None:
             keys = np.array(self._keys, np.uint64)
             order = np.argsort(keys)
@@ -173,10 +174,10 @@ class _Ledger:
 
 @dataclass(slots=True)
 class _Tally:
-    """The account of one part while it is copied."""
+    """Counts of one part while it is copied."""
 
-    before: _Ledger = field(default_factory=_Ledger)
-    expected: _Ledger = field(default_factory=_Ledger)
+    before: _Index = field(default_factory=_Index)
+    expected: _Index = field(default_factory=_Index)
     records: int = 0
     checksum: int = 0
     copied: int = 0
@@ -189,18 +190,13 @@ class _Tally:
     examples: list[str] = field(default_factory=list)
 
     def sort(self, records: Sequence[CopyUnit]) -> tuple[list[CopyUnit], list[CopyUnit]]:
-        """Those that the target had not, and those that it had otherwise."""
-        known = self.before.find(records)
-        new = [record for record, was in zip(records, known, strict=True) if was is None]
-        changed = [
-            record
-            for record, was in zip(records, known, strict=True)
-            if was is not None and was != record.fingerprint & _LOW
-        ]
-        return new, changed
+        """Return the records that the target lacks, and those that differ there."""
+        known = list(zip(records, self.before.find(records), strict=True))
+        new = [record for record, was in known if was is None]
+        return new, [record for record, was in known if was is not None and was != record.fingerprint & _LOW]
 
     def expect(self, records: Sequence[CopyUnit], kept: Iterable[CopyUnit]) -> None:
-        """Note what was read in the source: all of it must be found in the target, but for what is ahead there."""
+        """Note records of the source; the target must hold them all, except for those that are newer there."""
         left = {record.key for record in kept}
         for record in records:
             self.expected.add(record.key, _ANY if record.key in left else record.fingerprint)
@@ -209,7 +205,7 @@ class _Tally:
         self.kept += len(left)
 
     def verify(self, records: Sequence[CopyUnit]) -> list[CopyUnit]:
-        """Compare what the target holds with what was read; returns what stands only there."""
+        """Compare records of the target with those of the source; return those that only the target has."""
         extra = []
         for record, expected in zip(records, self.expected.find(records), strict=True):
             if expected is None:
@@ -222,12 +218,12 @@ class _Tally:
                 self.examples += [record.name] if len(self.examples) < _SHOWN else []
         return extra
 
-    def part(self, space: str, name: str) -> Part:
-        return Part(
+    def part(self, space: str, name: str) -> CopiedPart:
+        return CopiedPart(
             space=space,
             part=name,
             records=self.records,
-            checksum=_hex(self.checksum),
+            checksum=f"{self.checksum % 2**128:032x}",
             copied=self.copied,
             kept=self.kept,
             removed=self.removed,
@@ -235,111 +231,101 @@ class _Tally:
             missing=max(self.records - self.kept - self.matched - self.differing, 0),
             differing=self.differing,
             examples=tuple(self.examples),
-            found=_hex(self.found),
+            found=f"{self.found % 2**128:032x}",
         )
 
 
-class _Copy:
+@dataclass(slots=True)
+class _Run:
     """One run from one store to another."""
 
-    def __init__(
-        self,
-        source: End,
-        target: End,
-        names: Sequence[str] | None,
-        *,
-        progress: Progress,
-        mirror: bool,
-        writing: bool,
-    ) -> None:
-        self._source = source
-        self._target = target
-        self._names = _chosen(source, names)
-        self._progress = progress
-        self._mirror = mirror
-        self._writing = writing
-        self._done = 0
-        self._total = 0
-        self._generations = (0, 0)
+    source: End
+    target: End
+    _: KW_ONLY
+    mirror: bool
+    writing: bool
+    progress: Progress | None
+    done: int = 0
+    total: int = 0
+    generations: tuple[int, int] = (0, 0)
 
-    def run(self) -> Copied:
-        self._generations = _bind(self._source, self._target, writing=self._writing)
+    def run(self, names: Sequence[str] | None) -> Copied:
+        chosen = _choose_spaces(self.source, names)
+        self.generations = _bind(self.source, self.target, writing=self.writing)
         # A step for each record that is read: in the source, and in the target before and after.
-        there, before = self._count(self._source), self._count(self._target)
-        self._total = there + before + (max(there, before) if self._writing else before)
+        there, before = (self._count(end, chosen) for end in (self.source, self.target))
+        self.total = there + before + (max(there, before) if self.writing else before)
         self._step(0)
-        return Copied(parts=tuple(part for name in self._names for part in self._space(name)))
+        return Copied(parts=tuple(part for name in chosen for part in self._copy_space(name)))
 
-    def _count(self, end: End) -> int:
+    def _count(self, end: End, names: Sequence[str]) -> int:
         def work(tx: Tx) -> int:
-            numbers = [spaces.find(tx, name) or 0 for name in self._names]
+            numbers = [spaces.find(tx, name) or 0 for name in names]
             return sum(shelf.count(tx, number) for shelf in _SHELVES for number in numbers)
 
         return end.store.read(work, None)
 
-    def _space(self, name: str) -> list[Part]:
-        source = self._source.store.read(lambda tx: spaces.find(tx, name), None) or 0
-        target = self._place(name)
+    def _copy_space(self, name: str) -> list[CopiedPart]:
+        source = self.source.store.read(lambda tx: spaces.find(tx, name), None) or 0
+        target = self._target_number(name)
         tallies = {shelf.name: _Tally() for shelf in _SHELVES}
-        for shelf in _SHELVES if self._writing else ():
-            for page in self._pages(self._target, shelf, target):
+        for shelf in _SHELVES if self.writing else ():
+            for page in self._pages(self.target, shelf, target):
                 for record in page:
                     tallies[shelf.name].before.add(record.key, record.fingerprint)
         try:
-            self._carry_memories(source, target, tallies)
+            self._copy_memories(source, target, tallies)
             for shelf in _SHELVES[2:]:
-                for page in self._pages(self._source, shelf, source):
+                for page in self._pages(self.source, shelf, source):
                     self._put(target, [(shelf, tallies[shelf.name], page)])
         except Conflict as error:
             raise Conflict(
-                f"{self._target.name}, space {name!r}: {error}; copy into a new book, or mirror the source"
+                f"{self.target.name}, space {name!r}: {error}; copy into a new book, or mirror the source"
                 " (--mirror), which also removes what only the target has",
                 current=error.current,
             ) from error
-        if self._writing:
-            self._carry_jobs(source, target)
+        if self.writing:
+            self._copy_jobs(source, target)
         for shelf in _SHELVES:
             self._verify(target, shelf, tallies[shelf.name])
-        if self._mirror:
-            self._target.store.scrub(target)
+        if self.mirror:
+            self.target.store.scrub(target)
         return [tallies[shelf.name].part(name, shelf.name) for shelf in _SHELVES]
 
-    def _place(self, name: str) -> int:
-        """The space's number in the target; 0, which no space has, where nothing may be written."""
-        if self._writing:
-            return self._target.store.write(lambda tx: spaces.number(tx, name), spaces.NEW)
-        return self._target.store.read(lambda tx: spaces.find(tx, name), None) or 0
+    def _target_number(self, name: str) -> int:
+        """Return the space's number in the target; 0 if there is none and nothing may be written."""
+        if self.writing:
+            return self.target.store.write(lambda tx: spaces.number(tx, name), spaces.NEW)
+        return self.target.store.read(lambda tx: spaces.find(tx, name), None) or 0
 
-    def _carry_memories(self, source: int, target: int, tallies: dict[str, _Tally]) -> None:
+    def _copy_memories(self, source: int, target: int, tallies: dict[str, _Tally]) -> None:
         """Copy memories with their feedback, both from one snapshot: feedback never comes without its memory."""
         after = MEMORIES.start
         while True:
-            page, beside = self._source.store.read(partial(self._memories, space=source, after=after), source)
+            page, beside = self.source.store.read(partial(self._read_memories, space=source, after=after), source)
             if not page:
                 return
-            self._put(
-                target,
-                [(MEMORIES, tallies[MEMORIES.name], page), (FEEDBACK, tallies[FEEDBACK.name], beside)],
-            )
+            feedback = (FEEDBACK, tallies[FEEDBACK.name], beside)
+            self._put(target, [(MEMORIES, tallies[MEMORIES.name], page), feedback])
             self._step(len(page) + len(beside))
             after = page[-1].key
 
-    def _carry_jobs(self, source: int, target: int) -> None:
-        """Have the target learn what the source has not learned yet; jobs are an engine's own and made anew."""
-        theirs = self._source.store.read(partial(ingest.waiting_jobs, space=source), source)
-        payloads = [dict(job.payload) for job in theirs]
-        settle = partial(ingest.follow_jobs, space=target, theirs=payloads, mirror=self._mirror)
-        ours = self._target.store.read(partial(ingest.waiting_jobs, space=target), target)
+    def _copy_jobs(self, source: int, target: int) -> None:
+        """Queue in the target what the source has not learned yet; job numbers are an engine's own."""
+        theirs = self.source.store.read(partial(ingest.waiting_jobs, space=source), source)
+        ours = self.target.store.read(partial(ingest.waiting_jobs, space=target), target)
         if theirs or ours:
-            self._target.store.write(settle, target)
+            payloads = [job.payload for job in theirs]
+            follow = partial(ingest.follow_jobs, space=target, theirs=payloads, mirror=self.mirror)
+            self.target.store.write(follow, target)
 
-    def _memories(self, tx: Tx, space: int, after: Row) -> tuple[list[CopyUnit], list[CopyUnit]]:
-        _ensure_generation(tx, self._generations[0], self._source)
+    def _read_memories(self, tx: Tx, space: int, after: Row) -> tuple[list[CopyUnit], list[CopyUnit]]:
+        _ensure_generation(tx, self.generations[0], self.source)
         page = MEMORIES.page(tx, space, after)
         for record in page:
             if not record.vectors:
                 raise StoreCorrupt(
-                    f"memory {record.name!r} in {self._source.name} has lost its vector: run `commonplace check`,"
+                    f"memory {record.name!r} in {self.source.name} has lost its vector: run `commonplace check`,"
                     " restore a backup"
                 )
         return page, FEEDBACK.units(tx, space, [record.key for record in page])
@@ -352,41 +338,42 @@ class _Copy:
             after = page[-1].key
 
     def _put(self, space: int, batches: Sequence[tuple[Shelf, _Tally, list[CopyUnit]]]) -> None:
-        """Write what the target lacks of these records, in one transaction."""
+        """Write the records that the target lacks, in one transaction."""
         wanted = []
         for shelf, tally, records in batches:
-            new, changed = tally.sort(records) if self._writing else ([], [])
+            new, changed = tally.sort(records) if self.writing else ([], [])
             wanted.append((shelf, shelf.ready(new), shelf.ready(changed)))
 
         def work(tx: Tx) -> list[list[CopyUnit]]:
-            if self._generations[1]:  # without it there is no memory to copy, and the target is free to choose
-                _ensure_generation(tx, self._generations[1], self._target)
-            return [shelf.put(tx, space, new, changed, overwrite=self._mirror) for shelf, new, changed in wanted]
+            if self.generations[1]:  # 0 if neither end has a memory
+                _ensure_generation(tx, self.generations[1], self.target)
+            return [shelf.put(tx, space, new, changed, overwrite=self.mirror) for shelf, new, changed in wanted]
 
         needed = any(new or changed for _, new, changed in wanted)
-        kept: list[list[CopyUnit]] = self._target.store.write(work, space) if needed else [[] for _ in batches]
+        kept: list[list[CopyUnit]] = self.target.store.write(work, space) if needed else [[] for _ in batches]
         for (_, tally, records), (_, new, changed), left in zip(batches, wanted, kept, strict=True):
             tally.expect(records, left)
             tally.copied += len(new) + len(changed) - len(left)
 
     def _verify(self, space: int, shelf: Shelf, tally: _Tally) -> None:
-        """Read the target back; what stands only there is removed from a mirror."""
-        for page in self._pages(self._target, shelf, space):
+        """Read the target back; a mirror loses what only it has."""
+        for page in self._pages(self.target, shelf, space):
             extra = tally.verify(page)
-            if extra and self._mirror:
+            if extra and self.mirror:
                 keys = [record.key for record in extra]
-                self._target.store.write(partial(shelf.remove, space=space, keys=keys), space)
+                self.target.store.write(partial(shelf.remove, space=space, keys=keys), space)
                 tally.removed += len(extra)
             else:
                 tally.extra += len(extra)
 
     def _step(self, count: int) -> None:
-        self._done += count
-        self._progress(self._done, self._total)
+        self.done += count
+        if self.progress is not None:
+            self.progress(self.done, self.total)
 
 
-def _chosen(source: End, names: Sequence[str] | None) -> list[str]:
-    """The spaces to copy, all that users made if none is named."""
+def _choose_spaces(source: End, names: Sequence[str] | None) -> list[str]:
+    """Return the spaces to copy: all that users made if none is named."""
     known = source.store.read(spaces.names, None)
     for name in names or ():
         if name not in known:
@@ -395,17 +382,22 @@ def _chosen(source: End, names: Sequence[str] | None) -> list[str]:
 
 
 def _bind(source: End, target: End, *, writing: bool) -> tuple[int, int]:
-    """See to it that both ends' vectors come from one embedder; returns the generation of each.
+    """Ensure that the vectors of both ends come from one embedder; return the generation of each.
 
-    A target without vectors takes over the source's identity and planted memory; any other keeps its own
-    generation, which only says how often it was itself embedded anew.
+    A target without vectors adopts the source's identity and planted memory; any other keeps its own generation, which
+    counts how often it was re-embedded.
     """
     theirs = source.store.read(read_identity, None)
     ours = target.store.read(read_identity, None)
     if theirs is not None and ours is None and writing:
         ours = _adopt(source, target, theirs)
-    if theirs is not None and ours is not None:
-        _ensure_alike(source, target, theirs, ours)
+    alike = attrgetter("name", "version", "dimension")
+    if theirs is not None and ours is not None and alike(theirs) != alike(ours):
+        raise EmbedderMismatch(
+            f"{source.name} was written with embedder {theirs.name} {theirs.version} ({theirs.dimension} numbers),"
+            f" {target.name} with {ours.name} {ours.version} ({ours.dimension}): copy into a new book, or re-embed"
+            " one of the two first with `commonplace reindex`, or use `export` and `import`, which embed anew"
+        )
     return (theirs.generation if theirs else 0), (ours.generation if ours else 0)
 
 
@@ -427,24 +419,7 @@ def _adopt(source: End, target: End, theirs: Identity) -> Identity:
     return target.store.write(work, None)
 
 
-def _ensure_alike(source: End, target: End, theirs: Identity, ours: Identity) -> None:
-    if (theirs.name, theirs.version, theirs.dimension) != (ours.name, ours.version, ours.dimension):
-        raise EmbedderMismatch(
-            f"{source.name} was written with embedder {theirs.name} {theirs.version} ({theirs.dimension} numbers),"
-            f" {target.name} with {ours.name} {ours.version} ({ours.dimension}): copy into a new book, or re-embed"
-            " one of the two first with `commonplace reindex`, or use `export` and `import`, which embed anew"
-        )
-
-
 def _ensure_generation(tx: Tx, expected: int, end: End) -> None:
-    """Refuse to mix vectors of two embedders."""
+    """Raise EmbedderMismatch if an end was re-embedded meanwhile."""
     if memories.current_generation(tx) != expected:
         raise EmbedderMismatch(f"{end.name} was embedded anew while it was copied: run the copy again")
-
-
-def _hex(checksum: int) -> str:
-    return f"{checksum % 2**128:032x}"
-
-
-def _silent(done: int, total: int) -> None:
-    """No progress wanted."""

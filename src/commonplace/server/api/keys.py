@@ -47,7 +47,7 @@ class RotationBody(BaseModel):
 @router.get("", operation_id="list_keys")
 async def everything(request: Request) -> Response:
     """The keys that this one may manage, revoked ones too."""
-    return await _answer(request, lambda core, caller: {"keys": keys.everything(core.store, by=caller.key)})
+    return await _answer(request, lambda core, caller: {"keys": keys.list_keys(core.store, by=caller.key)})
 
 
 @router.post("", status_code=201, operation_id="create_key")
