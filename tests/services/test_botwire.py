@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.integrations.services.botwire import service
+from commonplace.integrations.services import botwire
 from commonplace.local import LocalBook
 from commonplace.location import open_core
 from commonplace.store.base import Store, Tx
@@ -225,17 +225,17 @@ def test_a_post_that_waited_for_another_is_the_later_one(tmp_path: Path) -> None
     held = Held(core.store)
     core.store = cast(Store, held)
     book = LocalBook(core, "default")
-    service.create_channel(book, "news", agent="a", visibility="public", description="")
-    service.post_entry(book, "news", agent="a", type="data", data="first")
+    botwire.create_channel(book, "news", agent="a", visibility="public", description="")
+    botwire.post_entry(book, "news", agent="a", type="data", data="first")
     held.waits = threading.Thread(
-        target=service.post_entry, args=(book, "news"), kwargs={"agent": "a", "type": "data", "data": 1}
+        target=botwire.post_entry, args=(book, "news"), kwargs={"agent": "a", "type": "data", "data": 1}
     )
     held.waits.start()
     assert held.there.wait(20)
-    seen = service.post_entry(book, "news", agent="b", type="data", data=2)
+    seen = botwire.post_entry(book, "news", agent="b", type="data", data=2)
     held.go.set()
     held.waits.join()
-    assert [entry["data"] for entry in service.read_entries(book, "news", since=float(str(seen["timestamp"])))] == [1]
+    assert [entry["data"] for entry in botwire.read_entries(book, "news", since=float(str(seen["timestamp"])))] == [1]
     book.close()
 
 
@@ -249,7 +249,7 @@ JSON = st.recursive(
 @given(JSON | st.text())
 def test_what_is_sent_comes_back_to_the_byte(value: Any) -> None:
     sent = value if isinstance(value, str) else json.dumps(value)
-    assert service.encode_value(service.decode_value(sent)) == sent
+    assert botwire.encode_value(botwire.decode_value(sent)) == sent
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -18,7 +18,7 @@ from commonplace.access.keys import sign_up
 from commonplace.book import Book
 from commonplace.errors import CommonplaceError, InvalidInput
 from commonplace.integrations.services.botwire import http as botwire
-from commonplace.integrations.services.http import ServiceRoutes
+from commonplace.integrations.services.http import Host, ServiceRoutes
 from commonplace.integrations.services.memstore import http as memstore
 from commonplace.integrations.services.zerolatency import http as zerolatency
 from commonplace.memories.core import Core
@@ -27,10 +27,9 @@ from commonplace.server.api.models import Problem
 from commonplace.server.auth import KeyGate, read_call, read_secret
 from commonplace.server.config import Config
 from commonplace.server.door import Door
-from commonplace.server.middleware import AnswerHeaders, BodyLimits, RawPath, RequestLog
+from commonplace.server.middleware import BodyLimits, RawPath, RequestLog
 from commonplace.server.problems import describe_invalid, error_headers, problem, refusal
 
-T = TypeVar("T")
 _ABOUT = """A memory for agents: persistent, shared, searchable, and honest about what it does not know.
 
 Errors are `application/problem+json` with a stable `code`. A change may name the version that it is made for
@@ -60,7 +59,7 @@ def create_app(core: Core, config: Config, *, closing: Callable[[], None] | None
         redirect_slashes=False,
     )
     app.state.door = door
-    app.state.services = ServiceHost(core, config.sign_up)
+    app.state.services = _service_host(core, config.sign_up)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]  # FastAPI's documentation does the same
     app.add_middleware(BodyLimits, most=config.max_body_bytes, timeout=config.body_timeout)
     app.add_middleware(RawPath)
@@ -72,7 +71,6 @@ def create_app(core: Core, config: Config, *, closing: Callable[[], None] | None
             allow_headers=["*"],
             expose_headers=["ETag", "Retry-After"],
         )
-    app.add_middleware(AnswerHeaders)
     app.add_middleware(RequestLog, open_span=observe.span_opener() if config.telemetry else None)
     for kind, handle in _HANDLERS.items():
         app.add_exception_handler(kind, handle)
@@ -85,33 +83,23 @@ def create_app(core: Core, config: Config, *, closing: Callable[[], None] | None
     return app
 
 
-class ServiceHost:
-    """What the dialects of other services need of this server."""
+def _service_host(core: Core, plan: str | None) -> Host:
+    """Return the server as the dialects of other services see it. `plan` is that of keys that anybody may create."""
 
-    def __init__(self, core: Core, plan: str | None) -> None:
-        self._core = core
-        self._plan = plan
-        """The plan of keys that anybody may create; None: nobody may."""
-
-    async def run(
-        self, request: Request, operation: Literal["read", "recall", "write"], verb: Callable[[Book], T]
-    ) -> T:
+    async def run(request: Request, operation: Literal["read", "recall", "write"], verb: Callable[[Book], Any]) -> Any:
         door: Door = request.app.state.door
         return await door.run(read_call(request, "write" if operation == "write" else "read", operation), verb)
 
-    def has_key(self, request: Request) -> bool:
-        return read_secret(request) is not None
+    async def create_key(name: str) -> str | None:
+        return None if plan is None else (await run_in_threadpool(sign_up, core.store, name, plan)).token
 
-    async def sign_up(self, name: str) -> str | None:
-        if self._plan is None:
-            return None
-        return (await run_in_threadpool(sign_up, self._core.store, name, self._plan)).token
-
-    def error_headers(self, error: CommonplaceError) -> dict[str, str]:
-        return error_headers(error)
-
-    def describe_invalid(self, error: RequestValidationError) -> str:
-        return describe_invalid(error)
+    return Host(
+        run=run,
+        has_key=lambda request: read_secret(request) is not None,
+        sign_up=create_key,
+        error_headers=error_headers,
+        describe_invalid=describe_invalid,
+    )
 
 
 def _answer_error(request: Request, error: Any) -> Response:

@@ -175,29 +175,8 @@ class _Body:
             )
 
 
-class AnswerHeaders:
-    """Adds the headers of every answer: no guessing of types, no copies in caches."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                headers.setdefault("X-Content-Type-Options", "nosniff")
-                headers.setdefault("Cache-Control", "no-store")
-            await send(message)
-
-        await self._app(scope, receive, send_with_headers)
-
-
 class RequestLog:
-    """Counts, logs and traces every request by route and status, never by content."""
+    """Counts, logs and traces every request by route and status, never by content. Adds the headers of every answer."""
 
     def __init__(self, app: ASGIApp, open_span: OpenSpan | None = None) -> None:
         self._app = app
@@ -214,7 +193,10 @@ class RequestLog:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message["headers"], (b"x-request-id", scope["request_id"].encode())]
+                headers = MutableHeaders(scope=message)
+                headers["X-Request-ID"] = scope["request_id"]
+                headers.setdefault("X-Content-Type-Options", "nosniff")
+                headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
         with nullcontext() if self._open_span is None else self._open_span(scope) as span:

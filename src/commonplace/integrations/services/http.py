@@ -6,6 +6,7 @@ document: their clients define them.
 
 from __future__ import annotations
 
+import inspect
 import logging
 import re
 import traceback
@@ -13,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, Literal, Protocol, TypeVar
+from typing import Annotated, Any, Literal
 from urllib.parse import unquote
 
 from fastapi import APIRouter, Request, Response
@@ -27,7 +28,6 @@ from starlette.types import Receive, Scope, Send
 
 from commonplace import Book, CommonplaceError, InvalidInput, Memory, Within
 
-T = TypeVar("T")
 Name = Annotated[str, AfterValidator(partial(unquote, errors="surrogateescape"))]
 """A part of a path, decoded: `a%2Fb` is the name a/b."""
 _LONGEST_PAGE = 10_000
@@ -35,25 +35,22 @@ _ROUTE = "commonplace.services.route"
 _log = logging.getLogger(__name__)
 
 
-class Host(Protocol):
-    """What the dialects need of the server that mounts them."""
+Operation = Literal["read", "recall", "write"]
 
-    async def run(
-        self, request: Request, operation: Literal["read", "recall", "write"], verb: Callable[[Book], T]
-    ) -> T:
-        """Run a verb on the book that a request is for, in the space of its path or its key's home."""
 
-    def has_key(self, request: Request) -> bool:
-        """Return whether a request carries a key, valid or not."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Host:
+    """The server that mounts the dialects, as they see it."""
 
-    async def sign_up(self, name: str) -> str | None:
-        """Create a key and return it; None if the server does not allow that."""
-
-    def error_headers(self, error: CommonplaceError) -> Mapping[str, str]:
-        """Return the headers that go with an error."""
-
-    def describe_invalid(self, error: RequestValidationError) -> str:
-        """Return what is wrong with a request, without quoting it."""
+    run: Callable[[Request, Operation, Callable[[Book], Any]], Coroutine[Any, Any, Any]]
+    """Runs a verb on the book that a request is for: the space of its path, or its key's home."""
+    has_key: Callable[[Request], bool]
+    """Returns whether a request carries a key, valid or not."""
+    sign_up: Callable[[str], Coroutine[Any, Any, str | None]]
+    """Creates a key for a name and returns it; None if the server does not allow that."""
+    error_headers: Callable[[CommonplaceError], Mapping[str, str]]
+    describe_invalid: Callable[[RequestValidationError], str]
+    """Returns what is wrong with a request, without quoting it."""
 
 
 class Malformed(InvalidInput):
@@ -75,22 +72,32 @@ def host_of(request: Request) -> Host:
     return found
 
 
-async def answer(
-    request: Request,
-    operation: Literal["read", "recall", "write"],
-    verb: Callable[[Book], T],
-    *,
-    status: int = 200,
-    headers: Callable[[T], Mapping[str, str]] | None = None,
-) -> Response:
-    """Run a verb and return its result as JSON, encoded in the same worker thread."""
+def on_book(
+    operation: Operation, *, status: int = 200, headers: Callable[[Any], Mapping[str, str]] = lambda body: {}
+) -> Callable[[Callable[..., object]], Callable[..., Any]]:
+    """Make an endpoint of a function that takes a book and the parts of a request, and returns the answer's body."""
 
-    def work(book: Book) -> tuple[bytes, Mapping[str, str] | None]:
-        found = verb(book)
-        return to_json(found), None if headers is None else headers(found)
+    def decorate(function: Callable[..., object]) -> Callable[..., Any]:
+        async def endpoint(request: Request, **parts: Any) -> Response:
+            def work(book: Book) -> tuple[bytes, Mapping[str, str]]:
+                body = function(book, **parts)
+                return to_json(body), headers(body)  # encoded in the worker thread, too
 
-    body, extra = await host_of(request).run(request, operation, work)
-    return Response(body, status, headers=extra, media_type="application/json")
+            body, extra = await host_of(request).run(request, operation, work)
+            return Response(body, status, headers=extra, media_type="application/json")
+
+        signature = inspect.signature(function, eval_str=True)
+        request = inspect.Parameter("request", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Request)
+        rest = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in [*signature.parameters.values()][1:]]
+        endpoint.__signature__ = inspect.Signature([request, *rest])  # type: ignore[attr-defined]  # FastAPI reads it
+        endpoint.__name__, endpoint.__module__, endpoint.__doc__ = (
+            function.__name__,
+            function.__module__,
+            function.__doc__,
+        )
+        return endpoint
+
+    return decorate
 
 
 def answer_error(request: Request, error: CommonplaceError, body: object, status: int | None = None) -> Response:

@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, Field
 
 from commonplace import Book, Conflict, Entry, InvalidInput, NotFound
-from commonplace.integrations.services.botwire import service
-from commonplace.integrations.services.http import Name, ServiceRoute, answer
+from commonplace.integrations.services import botwire
+from commonplace.integrations.services.http import Name, ServiceRoute, on_book
 from commonplace.values import Json
 
 _TAG = re.compile(r'(?:W/)?"(\d{1,15})"')
@@ -53,6 +53,10 @@ Version = Annotated[int | None, Depends(_expected_version)]
 Key = Annotated[str, Depends(_key)]
 
 
+def _etag_of(body: Mapping[str, Json]) -> dict[str, str]:
+    return {"ETag": f'"{body["version"]}"'} if "version" in body else {}
+
+
 class BotWireValue(BaseModel):
     """A value: text, as the client sends it, or any JSON."""
 
@@ -62,70 +66,55 @@ class BotWireValue(BaseModel):
 
 # Before the key itself, which may hold slashes.
 @router.post("/memory/{namespace}/{key:path}/append")
-async def append(request: Request, namespace: Name, key: Key, body: BotWireValue) -> Response:
+@on_book("write", headers=_etag_of)
+def append(book: Book, namespace: Name, key: Key, body: BotWireValue) -> dict[str, Json]:
     """Add a value to the end of a list in one step; concurrent ones are all kept."""
-
-    def verb(book: Book) -> dict[str, Json]:
-        return _entry_body(namespace, book.kv(namespace).append(key, service.decode_value(body.value)))
-
-    return await answer(request, "write", verb, headers=_etag_of)
+    return _entry_body(namespace, book.kv(namespace).append(key, botwire.decode_value(body.value)))
 
 
 @router.put("/memory/{namespace}/{key:path}")
-async def put(request: Request, namespace: Name, key: Key, version: Version, body: BotWireValue) -> Response:
+@on_book("write", headers=_etag_of)
+def put(book: Book, namespace: Name, key: Key, version: Version, body: BotWireValue) -> dict[str, Json]:
     """Set a value; null deletes it."""
-    value = service.decode_value(body.value)
-
-    def verb(book: Book) -> dict[str, Json]:
-        entries = book.kv(namespace)
-        try:
-            if value is None:
-                gone = entries.delete(key, if_version=version)
-                return {"namespace": namespace, "key": key, "deleted": gone}
-            return _entry_body(namespace, entries.set(key, value, ttl=body.ttl, if_version=version))
-        except Conflict as error:
-            raise PreconditionFailed(str(error), current=error.current) from error
-
-    return await answer(request, "write", verb, headers=_etag_of)
+    value = botwire.decode_value(body.value)
+    entries = book.kv(namespace)
+    try:
+        if value is None:
+            gone = entries.delete(key, if_version=version)
+            return {"namespace": namespace, "key": key, "deleted": gone}
+        return _entry_body(namespace, entries.set(key, value, ttl=body.ttl, if_version=version))
+    except Conflict as error:
+        raise PreconditionFailed(str(error), current=error.current) from error
 
 
 @router.get("/memory/{namespace}/{key:path}")
-async def get(request: Request, namespace: Name, key: Key) -> Response:
+@on_book("read", headers=_etag_of)
+def get(book: Book, namespace: Name, key: Key) -> dict[str, Json]:
     """A value, with its version as the ETag."""
-
-    def verb(book: Book) -> dict[str, Json]:
-        entry = book.kv(namespace).entry(key)
-        if entry is None:
-            raise NotFound(f"nothing stands under {key!r} in {namespace!r}")
-        return _entry_body(namespace, entry)
-
-    return await answer(request, "read", verb, headers=_etag_of)
+    entry = book.kv(namespace).entry(key)
+    if entry is None:
+        raise NotFound(f"nothing stands under {key!r} in {namespace!r}")
+    return _entry_body(namespace, entry)
 
 
 @router.delete("/memory/{namespace}/{key:path}")
-async def delete(request: Request, namespace: Name, key: Key, version: Version) -> Response:
+@on_book("write")
+def delete(book: Book, namespace: Name, key: Key, version: Version) -> dict[str, Json]:
     """Delete a value."""
-
-    def verb(book: Book) -> dict[str, Json]:
-        try:
-            if not book.kv(namespace).delete(key, if_version=version):
-                raise NotFound(f"nothing stands under {key!r} in {namespace!r}")
-        except Conflict as error:
-            raise PreconditionFailed(str(error), current=error.current) from error
-        return {"namespace": namespace, "key": key, "deleted": True}
-
-    return await answer(request, "write", verb)
+    try:
+        if not book.kv(namespace).delete(key, if_version=version):
+            raise NotFound(f"nothing stands under {key!r} in {namespace!r}")
+    except Conflict as error:
+        raise PreconditionFailed(str(error), current=error.current) from error
+    return {"namespace": namespace, "key": key, "deleted": True}
 
 
 @router.get("/memory/{namespace}")
-async def keys(request: Request, namespace: Name) -> Response:
+@on_book("read")
+def keys(book: Book, namespace: Name) -> dict[str, Json]:
     """The keys of a namespace, sorted."""
-
-    def verb(book: Book) -> dict[str, Json]:
-        found: list[Json] = [*book.kv(namespace).keys()]
-        return {"namespace": namespace, "count": len(found), "keys": found}
-
-    return await answer(request, "read", verb)
+    found: list[Json] = [*book.kv(namespace).keys()]
+    return {"namespace": namespace, "count": len(found), "keys": found}
 
 
 class BotWireAgent(BaseModel):
@@ -138,30 +127,24 @@ class BotWireAgent(BaseModel):
 
 
 @router.post("/identity/register")
-async def register(request: Request, body: BotWireAgent) -> Response:
+@on_book("write")
+def register(book: Book, body: BotWireAgent) -> dict[str, Json]:
     """Register an agent in its space."""
-
-    def verb(book: Book) -> dict[str, Json]:
-        return service.register_agent(
-            book,
-            body.name,
-            description=body.description,
-            capabilities=body.capabilities,
-            wallet=body.wallet_address,
-        )
-
-    return await answer(request, "write", verb)
+    return botwire.register_agent(
+        book,
+        body.name,
+        description=body.description,
+        capabilities=body.capabilities,
+        wallet=body.wallet_address,
+    )
 
 
 @router.get("/identity/search")
-async def search(request: Request, capability: str = "") -> Response:
+@on_book("read")
+def search(book: Book, capability: str = "") -> dict[str, Json]:
     """The agents of the space that have a capability; all of them, if none is named."""
-
-    def verb(book: Book) -> dict[str, Json]:
-        found: list[Json] = [*service.list_agents(book, capability)]
-        return {"results": found, "count": len(found)}
-
-    return await answer(request, "read", verb)
+    found: list[Json] = [*botwire.list_agents(book, capability)]
+    return {"results": found, "count": len(found)}
 
 
 class BotWireChannel(BaseModel):
@@ -173,21 +156,19 @@ class BotWireChannel(BaseModel):
 
 
 @router.post("/channels/{channel}/create")
-async def create(request: Request, channel: Name, body: BotWireChannel) -> Response:
+@on_book("write")
+def create(book: Book, channel: Name, body: BotWireChannel) -> dict[str, Json]:
     """Create a channel; 409 if there is one of that name."""
-
-    def verb(book: Book) -> dict[str, Json]:
-        return service.create_channel(
-            book, channel, agent=body.agent_id, visibility=body.visibility, description=body.description
-        )
-
-    return await answer(request, "write", verb)
+    return botwire.create_channel(
+        book, channel, agent=body.agent_id, visibility=body.visibility, description=body.description
+    )
 
 
 @router.post("/channels/{channel}/join")
-async def join(request: Request, channel: Name, agent_id: str) -> Response:
+@on_book("write")
+def join(book: Book, channel: Name, agent_id: str) -> dict[str, Json]:
     """Add an agent to a channel."""
-    return await answer(request, "write", lambda book: service.join_channel(book, channel, agent_id))
+    return botwire.join_channel(book, channel, agent_id)
 
 
 class BotWirePost(BaseModel):
@@ -199,30 +180,24 @@ class BotWirePost(BaseModel):
 
 
 @router.post("/channels/{channel}/post")
-async def post(request: Request, channel: Name, body: BotWirePost) -> Response:
+@on_book("write")
+def post(book: Book, channel: Name, body: BotWirePost) -> dict[str, Json]:
     """Add an entry."""
-
-    def verb(book: Book) -> dict[str, Json]:
-        return service.post_entry(book, channel, agent=body.agent_id, type=body.type, data=body.data)
-
-    return await answer(request, "write", verb)
+    return botwire.post_entry(book, channel, agent=body.agent_id, type=body.type, data=body.data)
 
 
 @router.get("/channels/{channel}/messages")
-async def messages(
-    request: Request,
+@on_book("read")
+def messages(
+    book: Book,
     channel: Name,
     type: str | None = None,
     since: float | None = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 50,
-) -> Response:
+) -> dict[str, Json]:
     """Entries, oldest first: the first after `since`, or else the last."""
-
-    def verb(book: Book) -> dict[str, Json]:
-        found: list[Json] = [*service.read_entries(book, channel, type=type, since=since, limit=limit)]
-        return {"channel": channel, "count": len(found), "entries": found}
-
-    return await answer(request, "read", verb)
+    found: list[Json] = [*botwire.read_entries(book, channel, type=type, since=since, limit=limit)]
+    return {"channel": channel, "count": len(found), "entries": found}
 
 
 def _entry_body(namespace: str, entry: Entry) -> dict[str, Json]:
@@ -230,13 +205,9 @@ def _entry_body(namespace: str, entry: Entry) -> dict[str, Json]:
     return {
         "namespace": namespace,
         "key": entry.key,
-        "value": service.encode_value(entry.value),
+        "value": botwire.encode_value(entry.value),
         "version": entry.version,
         # A book knows only when an entry was last set.
         "created_at": changed if entry.version == 1 else None,
         "updated_at": changed,
     }
-
-
-def _etag_of(told: Mapping[str, Json]) -> dict[str, str]:
-    return {"ETag": f'"{told["version"]}"'} if "version" in told else {}

@@ -11,7 +11,6 @@ from pydantic_core import to_json
 from commonplace import (
     Book,
     CommonplaceError,
-    Hit,
     InvalidInput,
     LimitReached,
     Memory,
@@ -25,9 +24,9 @@ from commonplace.integrations.services.http import (
     Malformed,
     Name,
     ServiceRoute,
-    answer,
     answer_error,
     host_of,
+    on_book,
     text_of,
     window,
 )
@@ -85,67 +84,54 @@ class MemstoreMemory(BaseModel):
 
 
 @router.post("/v1/memory/remember")
-async def remember(request: Request, body: MemstoreMemory) -> Response:
+@on_book("write", status=201)
+def remember(book: Book, body: MemstoreMemory) -> dict[str, Json]:
     """Remember a text."""
-    content = _check_content(body.content)
-
-    def verb(book: Book) -> dict[str, Json]:
-        scope = Scope(session=body.session)
-        made = book.remember(content, tags=body.tags, metadata=body.metadata, scope=scope, ttl=body.ttl)
-        return _memory_body(made)
-
-    return await answer(request, "write", verb, status=201)
+    content, scope = _check_content(body.content), Scope(session=body.session)
+    return _memory_body(book.remember(content, tags=body.tags, metadata=body.metadata, scope=scope, ttl=body.ttl))
 
 
 @router.get("/v1/memory/recall")
-async def recall(
-    request: Request,
+@on_book("recall")
+def recall(
+    book: Book,
     q: str = "",
     limit: int | None = None,
     top_k: int | None = None,
     threshold: float | None = None,
     session: str | None = None,
     tags: Annotated[list[str] | None, Query()] = None,
-) -> Response:
+) -> dict[str, Json]:
     """Recall what bears on a query, perhaps only with some tags or in a session."""
     if not q.strip():
         raise MissingQuery("say what to recall: ?q=…")
     most = next((given for given in (limit, top_k) if given is not None), 5)
-
-    def verb(book: Book) -> dict[str, Json]:
-        found = book.recall(
-            q, k=most, max_tokens=None, threshold=threshold, tags=_split_tags(tags), within=_within(session)
-        )
-        return {"memories": [_hit_body(hit) for hit in found.hits], "count": len(found.hits), "query": q}
-
-    return await answer(request, "recall", verb)
+    # Tags come repeated, separated by commas, or both.
+    named = [tag.strip() for given in tags or () for tag in given.split(",") if tag.strip()]
+    found = book.recall(q, k=most, max_tokens=None, threshold=threshold, tags=named, within=_within(session))
+    hits: list[Json] = [{**_memory_body(hit.memory), "score": round(hit.score, 4)} for hit in found.hits]
+    return {"memories": hits, "count": len(hits), "query": q}
 
 
 @router.delete("/v1/memory/forget/{id}")
-async def forget(request: Request, id: Name) -> Response:
+@on_book("write")
+def forget(book: Book, id: Name) -> dict[str, Json]:
     """Forget a memory, with all its versions."""
-
-    def verb(book: Book) -> dict[str, Json]:
-        book.forget(id)
-        return {"deleted": True, "id": id}
-
-    return await answer(request, "write", verb)
+    book.forget(id)
+    return {"deleted": True, "id": id}
 
 
 @router.get("/v1/memory/list")
-async def list_memories(
-    request: Request,
+@on_book("read")
+def list_memories(
+    book: Book,
     session: str | None = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 50,
     offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
-) -> Response:
+) -> dict[str, Json]:
     """A page of memories, the newest first."""
-
-    def verb(book: Book) -> dict[str, Json]:
-        found = window(book, within=_within(session), offset=offset, limit=limit, counted=True)
-        return {"memories": [_memory_body(each) for each in found.memories], "total": found.total}
-
-    return await answer(request, "read", verb)
+    found = window(book, within=_within(session), offset=offset, limit=limit, counted=True)
+    return {"memories": [_memory_body(each) for each in found.memories], "total": found.total}
 
 
 class MemstoreAgent(BaseModel):
@@ -173,11 +159,6 @@ def _check_content(given: object) -> str:
     return given
 
 
-def _split_tags(tags: list[str] | None) -> list[str]:
-    """Return tags that came repeated, separated by commas, or both."""
-    return [tag.strip() for given in tags or () for tag in given.split(",") if tag.strip()]
-
-
 def _within(session: str | None) -> Within | None:
     """A session is a filter here: memories without one are left out."""
     return None if session is None else Within(sessions=(session,), shared=False)
@@ -192,7 +173,3 @@ def _memory_body(memory: Memory) -> dict[str, Json]:
         "metadata": dict(memory.metadata),
         "created_at": memory.created_at.isoformat(),
     }
-
-
-def _hit_body(hit: Hit) -> dict[str, Json]:
-    return {**_memory_body(hit.memory), "score": round(hit.score, 4)}

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from commonplace import Book, CommonplaceError, InvalidInput, LimitReached, NotFound, __version__
 from commonplace.integrations.services import zerolatency
-from commonplace.integrations.services.http import Name, ServiceRoute, answer, answer_error, window
+from commonplace.integrations.services.http import Name, ServiceRoute, answer_error, on_book, window
 from commonplace.values import KINDS, Json
 
 _FIELDS = ("content", "role", "name")
@@ -52,14 +52,15 @@ class ZeroLatencySeed(BaseModel):
 
 @router.post("/memories/seed")
 @router.post("/memories")
-async def seed(request: Request, body: ZeroLatencySeed) -> Response:
+@on_book("write")
+def seed(book: Book, body: ZeroLatencySeed) -> dict[str, Json]:
     """Remember the content or the facts as they are."""
     drafts = [zerolatency.draft_of(fact.text, body.agent_id, fact.model_dump()) for fact in body.facts]
     if body.content is not None:
         drafts.insert(0, zerolatency.draft_of(body.content, body.agent_id, body.model_dump()))
     if not drafts:
         raise InvalidInput("send what to remember: content, or a list of facts")
-    return await answer(request, "write", lambda book: zerolatency.stored_body(book.remember(drafts)))
+    return zerolatency.stored_body(book.remember(drafts))
 
 
 class ZeroLatencyQuery(BaseModel):
@@ -72,27 +73,28 @@ class ZeroLatencyQuery(BaseModel):
     max_tokens: int | None = None
     budget_tokens: int | None = None
 
-
-@router.post("/recall")
-async def recall(request: Request, question: ZeroLatencyQuery) -> Response:
-    """Recall what bears on a query, or on the conversation."""
-    query = question.query or question.conversation_context
-    if query is None:
-        raise InvalidInput("say what to recall: query, or conversation_context")
-    budgets = (question.max_tokens, question.budget_tokens, zerolatency.BUDGET)
-    budget = next(given for given in budgets if given is not None)
-
-    def verb(book: Book) -> dict[str, Json]:
-        found = zerolatency.recall(book, query, agent=question.agent_id, limit=question.limit, budget=budget)
+    def recall(self, book: Book) -> dict[str, Json]:
+        query = self.query or self.conversation_context
+        if query is None:
+            raise InvalidInput("say what to recall: query, or conversation_context")
+        budgets = (self.max_tokens, self.budget_tokens, zerolatency.BUDGET)
+        budget = next(given for given in budgets if given is not None)
+        found = zerolatency.recall(book, query, agent=self.agent_id, limit=self.limit, budget=budget)
         return zerolatency.recall_body(found)
 
-    return await answer(request, "recall", verb)
+
+@router.post("/recall")
+@on_book("recall")
+def recall(book: Book, question: ZeroLatencyQuery) -> dict[str, Json]:
+    """Recall what bears on a query, or on the conversation."""
+    return question.recall(book)
 
 
 @router.get("/memories/recall")
-async def recall_by_address(request: Request, question: Annotated[ZeroLatencyQuery, Query()]) -> Response:
+@on_book("recall")
+def recall_by_address(book: Book, question: Annotated[ZeroLatencyQuery, Query()]) -> dict[str, Json]:
     """Recall by query parameters, as the first client does."""
-    return await recall(request, question)
+    return question.recall(book)
 
 
 class ZeroLatencyConversation(BaseModel):
@@ -116,44 +118,36 @@ class ZeroLatencyConversation(BaseModel):
 
 @router.post("/memories/extract")
 @router.post("/extract")
-async def extract(request: Request, body: ZeroLatencyConversation) -> Response:
+@on_book("write", status=202)
+def extract(book: Book, body: ZeroLatencyConversation) -> dict[str, Json]:
     """Keep a conversation, and make memories of it in the background; recall finds its messages at once."""
-
-    def verb(book: Book) -> dict[str, Json]:
-        learned = book.learn(body.messages(), scope=zerolatency.scope_of(body.agent_id))
-        return {"job_id": learned.session, "status": "accepted"}
-
-    return await answer(request, "write", verb, status=202)
+    learned = book.learn(body.messages(), scope=zerolatency.scope_of(body.agent_id))
+    return {"job_id": learned.session, "status": "accepted"}
 
 
 @router.get("/memories/extract/{job}")
 @router.get("/extract/{job}")
-async def extraction(request: Request, job: Name) -> Response:
+@on_book("read")
+def extraction(book: Book, job: Name) -> dict[str, Json]:
     """The state of an extraction."""
-    return await answer(request, "read", lambda book: zerolatency.extraction_body(book, job))
+    return zerolatency.extraction_body(book, job)
 
 
 @router.get("/memories/search")
-async def search(request: Request, q: str, agent_id: str | None = None, limit: int = 10) -> Response:
+@on_book("recall")
+def search(book: Book, q: str, agent_id: str | None = None, limit: int = 10) -> dict[str, Json]:
     """The memories that bear on a query, without a text for a prompt."""
-
-    def verb(book: Book) -> dict[str, Json]:
-        hits = zerolatency.recall(book, q, agent=agent_id, limit=limit, budget=None).hits
-        memories: list[Json] = [zerolatency.hit_body(hit) for hit in hits]
-        return {"query": q, "memories": memories, "results": memories, "count": len(memories)}
-
-    return await answer(request, "recall", verb)
+    hits = zerolatency.recall(book, q, agent=agent_id, limit=limit, budget=None).hits
+    memories: list[Json] = [zerolatency.hit_body(hit) for hit in hits]
+    return {"query": q, "memories": memories, "results": memories, "count": len(memories)}
 
 
 @router.get("/memories/export")
-async def export(request: Request, agent_id: str | None = None) -> Response:
+@on_book("read")
+def export(book: Book, agent_id: str | None = None) -> dict[str, Json]:
     """Every memory, or those of an agent and of nobody; `import` reads them."""
-
-    def verb(book: Book) -> dict[str, Json]:
-        found = window(book, within=zerolatency.within_of(agent_id), offset=0, limit=2**53)
-        return {"memories": [zerolatency.memory_body(each) for each in found.memories], "count": len(found.memories)}
-
-    return await answer(request, "read", verb)
+    found = window(book, within=zerolatency.within_of(agent_id), offset=0, limit=2**53)
+    return {"memories": [zerolatency.memory_body(each) for each in found.memories], "count": len(found.memories)}
 
 
 class ZeroLatencyImport(BaseModel):
@@ -164,40 +158,35 @@ class ZeroLatencyImport(BaseModel):
 
 
 @router.post("/memories/import")
-async def import_memories(request: Request, body: ZeroLatencyImport) -> Response:
+@on_book("write")
+def import_memories(book: Book, body: ZeroLatencyImport) -> dict[str, Json]:
     """Import what an export gave, all or nothing; known ids are skipped."""
-
-    def verb(book: Book) -> dict[str, Json]:
-        new = [each for each in body.memories if not _exists(book, each.get("id"))]
-        made = book.remember(
-            [zerolatency.draft_of(_check_text(each), _agent(each, body), each, keep_id=True) for each in new]
-        )
-        return {"imported": len(made), "skipped": len(body.memories) - len(new), "memory_ids": [m.id for m in made]}
-
-    return await answer(request, "write", verb)
+    new = [each for each in body.memories if not _exists(book, each.get("id"))]
+    made = book.remember(
+        [zerolatency.draft_of(_check_text(each), _agent(each, body), each, keep_id=True) for each in new]
+    )
+    return {"imported": len(made), "skipped": len(body.memories) - len(new), "memory_ids": [m.id for m in made]}
 
 
 @router.get("/memories")
-async def list_memories(
-    request: Request,
+@on_book("read")
+def list_memories(
+    book: Book,
     agent_id: str | None = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 50,
     offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
-) -> Response:
+) -> dict[str, Json]:
     """A page of memories, the newest first."""
-
-    def verb(book: Book) -> dict[str, Json]:
-        found = window(book, within=zerolatency.within_of(agent_id), offset=offset, limit=limit)
-        memories: list[Json] = [zerolatency.memory_body(each) for each in found.memories]
-        return {"memories": memories, "count": len(memories), "has_more": found.more}
-
-    return await answer(request, "read", verb)
+    found = window(book, within=zerolatency.within_of(agent_id), offset=offset, limit=limit)
+    memories: list[Json] = [zerolatency.memory_body(each) for each in found.memories]
+    return {"memories": memories, "count": len(memories), "has_more": found.more}
 
 
 @router.get("/memories/{id}")
-async def get_memory(request: Request, id: Name) -> Response:
+@on_book("read")
+def get_memory(book: Book, id: Name) -> dict[str, Json]:
     """One memory."""
-    return await answer(request, "read", lambda book: zerolatency.memory_body(book.get(id)))
+    return zerolatency.memory_body(book.get(id))
 
 
 class ZeroLatencyChange(BaseModel):
@@ -222,30 +211,25 @@ class ZeroLatencyChange(BaseModel):
 
 
 @router.put("/memories/{id}")
-async def change_memory(request: Request, id: Name, body: ZeroLatencyChange) -> Response:
+@on_book("write")
+def change_memory(book: Book, id: Name, body: ZeroLatencyChange) -> dict[str, Json]:
     """Give a memory a new version; the old one stays in its history."""
     named = body.changes()
-    return await answer(request, "write", lambda book: zerolatency.memory_body(book.revise(id, **named)))
+    return zerolatency.memory_body(book.revise(id, **named))
 
 
 @router.delete("/memories/{id}")
-async def delete_memory(request: Request, id: Name) -> Response:
+@on_book("write")
+def delete_memory(book: Book, id: Name) -> dict[str, Json]:
     """Forget a memory, with all its versions and what was learned from it alone."""
-
-    def verb(book: Book) -> dict[str, Json]:
-        return {"deleted": True, "id": id, "memories_removed": book.forget(id).memories}
-
-    return await answer(request, "write", verb)
+    return {"deleted": True, "id": id, "memories_removed": book.forget(id).memories}
 
 
 @router.get("/memories/{id}/history")
-async def history(request: Request, id: Name) -> Response:
+@on_book("read")
+def history(book: Book, id: Name) -> dict[str, Json]:
     """Every version of a memory, oldest first."""
-
-    def verb(book: Book) -> dict[str, Json]:
-        return {"memory_id": id, "history": [zerolatency.revision_body(each) for each in book.history(id)]}
-
-    return await answer(request, "read", verb)
+    return {"memory_id": id, "history": [zerolatency.revision_body(each) for each in book.history(id)]}
 
 
 class ZeroLatencyFeedback(BaseModel):
@@ -256,22 +240,18 @@ class ZeroLatencyFeedback(BaseModel):
 
 
 @router.post("/feedback")
-async def feedback(request: Request, body: ZeroLatencyFeedback) -> Response:
+@on_book("write")
+def feedback(book: Book, body: ZeroLatencyFeedback) -> dict[str, Json]:
     """Give feedback on a memory."""
-    return await answer(
-        request, "write", lambda book: zerolatency.feedback_body(book, body.memory_id, body.feedback_type)
-    )
+    return zerolatency.feedback_body(book, body.memory_id, body.feedback_type)
 
 
 @router.get("/usage")
-async def usage(request: Request) -> Response:
+@on_book("read")
+def usage(book: Book) -> dict[str, Json]:
     """How much the space holds."""
-
-    def verb(book: Book) -> dict[str, Json]:
-        held = book.stats()
-        return {"memories": held.memories, "by_category": dict(held.by_kind), "extractions_waiting": held.jobs}
-
-    return await answer(request, "read", verb)
+    held = book.stats()
+    return {"memories": held.memories, "by_category": dict(held.by_kind), "extractions_waiting": held.jobs}
 
 
 @router.get("/health")
