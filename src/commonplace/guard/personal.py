@@ -41,10 +41,6 @@ def _digits(text: str) -> list[int]:
     return [int(each) for each in text if "0" <= each <= "9"]
 
 
-def _is_email(match: re.Match[str]) -> bool:
-    return not match[0].startswith((".", "'", "git@"))
-
-
 def _is_card(match: re.Match[str]) -> bool:
     """Apply Luhn's check: every second digit from the right counts twice; the sum is a multiple of ten."""
     digits = _digits(match[0])[::-1]
@@ -71,16 +67,12 @@ def _is_address(match: re.Match[str]) -> bool:
     return any(each.isdigit() for each in match[0])
 
 
-def _is_phone(match: re.Match[str]) -> bool:
-    return len(_digits(match[0])) >= _FEWEST_PHONE_DIGITS
-
-
 _KINDS: tuple[tuple[str, re.Pattern[str], Callable[[re.Match[str]], bool]], ...] = (
-    ("e-mail address", _EMAIL, _is_email),
+    ("e-mail address", _EMAIL, lambda match: not match[0].startswith((".", "'", "git@"))),
     ("iban", _IBAN, _is_iban),
     ("card number", _CARD, _is_card),
     ("social security number", _SSN, bool),
     ("ip address", _IPV4, _is_address),
     ("ip address", _IPV6, _is_address),
-    ("phone number", _PHONE, _is_phone),
+    ("phone number", _PHONE, lambda match: len(_digits(match[0])) >= _FEWEST_PHONE_DIGITS),
 )

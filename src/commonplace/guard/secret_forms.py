@@ -208,10 +208,6 @@ def _is_varied(value: str) -> bool:
     return len(set(value)) >= _FEWEST_DIFFERENT
 
 
-def _is_varied_random(value: str) -> bool:
-    return _is_varied(value) and is_random(value)
-
-
 def _form(kind: str, hints: str, pattern: str, look: Look) -> tuple[Form, tuple[str, ...]]:
     return Form(kind, Pattern(pattern), look), (hints.replace(" ", " | "),)
 
@@ -219,7 +215,10 @@ def _form(kind: str, hints: str, pattern: str, look: Look) -> tuple[Form, tuple[
 FORMS = Sieve(
     (
         *(_form(kind, hints, f"{_BEGIN}({text}){_END}", _is_varied) for kind, hints, text in _EXACT),
-        *(_form(kind, hints, f"{_BEGIN}({text}){_END}", _is_varied_random) for kind, hints, text in _RANDOM),
+        *(
+            _form(kind, hints, f"{_BEGIN}({text}){_END}", lambda value: _is_varied(value) and is_random(value))
+            for kind, hints, text in _RANDOM
+        ),
         *(_form(kind, hints, text, _is_varied) for kind, hints, text in _IN_ADDRESS),
     )
 )
@@ -235,19 +234,9 @@ _PAIR = r"(?i:\b(?:login|credentials?|creds|accounts?))(?: (?:is|are)|:) {0,2}[\
 _NETWORK = r"(?i:\b(?:wi-?fi|wlan)\b)[^\n]{0,40}?(?:/|,? (?:key|code)(?: is|:)?) {0,2}"
 
 
-def _is_no_remark(value: str) -> bool:
-    return not is_remark(value)
-
-
-def _is_long_random(value: str) -> bool:
-    return len(value) >= 20 and is_random(value)
-
-
-def _is_coded(value: str) -> bool:
-    return is_mixed(value) and len(value) >= 8
-
-
-def _place(kind: str, needs: tuple[str, ...], pattern: str, look: Look = _is_no_remark) -> tuple[Form, tuple[str, ...]]:
+def _place(
+    kind: str, needs: tuple[str, ...], pattern: str, look: Look = lambda value: not is_remark(value)
+) -> tuple[Form, tuple[str, ...]]:
     return Form(kind, Pattern(pattern), lambda value: look(value) and not is_placeholder(value), trim="."), needs
 
 
@@ -256,12 +245,17 @@ PLACES = Sieve(
     (
         _place("password", ("://", "@"), r"://[^\s/:@\"'<>]{0,80}:([^\s/\"'<>]{1,200})@(?=[\w\[])"),
         _place("key", ("key=",), r"[?&]key=([A-Za-z0-9_-]{16,200})", is_random),
-        _place("token", ("://", "@"), r"://([A-Za-z0-9_-]{20,200})(?::[^\s/@]{0,40})?@(?=[\w\[])", _is_long_random),
+        _place(
+            "token",
+            ("://", "@"),
+            r"://([A-Za-z0-9_-]{20,200})(?::[^\s/@]{0,40})?@(?=[\w\[])",
+            lambda value: len(value) >= 20 and is_random(value),
+        ),
         _place(
             "authorization",
             ("authorization",),
             rf"(?i:authorization){_Q}\s{{0,4}}[:=]\s{{0,4}}{_Q}(?:[A-Za-z-]{{3,20}}\s)?([\w.~+/=-]{{8,4096}})",
-            _is_coded,
+            lambda value: is_mixed(value) and len(value) >= 8,
         ),
         _place("bearer token", ("bearer",), r"\b(?i:bearer)\s{1,4}([\w.~+/-]{16,4096}=*)", is_random),
         _place("cookie", ("cookie:",), r"(?i:cookie):[^\S\n]?[\w.-]{1,40}=([\w.~+/%=-]{16,4096})", is_random),

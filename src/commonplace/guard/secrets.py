@@ -11,23 +11,9 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
 
+from commonplace.guard import secret_forms as forms
 from commonplace.guard.patterns import Pattern, lower
-from commonplace.guard.secret_forms import (
-    FORMS,
-    LONGEST_NAME,
-    NAME,
-    NAMES,
-    PLACES,
-    SHORTEST,
-    Form,
-    is_mixed,
-    is_name,
-    is_number,
-    is_placeholder,
-    is_random,
-    is_remark,
-    is_word,
-)
+from commonplace.guard.secret_forms import Form, is_mixed, is_number, is_placeholder, is_random, is_remark, is_word
 
 _MARK = re.compile(r"\[redacted: [a-z][a-z0-9 -]{0,40}\]")
 _KEY_BLOCK = Pattern(r"-----(BEGIN|END) [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
@@ -64,16 +50,16 @@ def _find(text: str) -> Iterator[Secret]:
     yield from find_forms(text)
     small = text.lower() if text.isascii() else lower(text)
     if small is None:
-        for place in PLACES.items:
+        for place in forms.PLACES.items:
             yield from match_form(place, text)
-        yield from read_names(text, partial(NAME.search, text))
+        yield from read_names(text, partial(forms.NAME.search, text))
         return
-    if hints := [hint for hint in PLACES.hints if hint in small]:
-        for place in PLACES.select(hints, small):
+    if hints := [hint for hint in forms.PLACES.hints if hint in small]:
+        for place in forms.PLACES.select(hints, small):
             yield from match_form(place, text)
-    if hints := [hint for hint in NAMES.hints if hint in small]:
-        forms = NAMES.select(hints, small)
-        starts = sorted({start for need, form in forms for start in _name_starts(need, form, small)})
+    if hints := [hint for hint in forms.NAMES.hints if hint in small]:
+        names = forms.NAMES.select(hints, small)
+        starts = sorted({start for need, name in names for start in _name_starts(need, name, small)})
         yield from read_names(text, _names_from(text, starts))
 
 
@@ -81,8 +67,8 @@ def find_forms(text: str) -> Iterator[Secret]:
     """Find what has the form of a key or token, wherever it stands."""
     yield from find_key_blocks(text)
     # No form has a space inside or is short, so most texts need no pattern at all.
-    if long := " ".join([word for word in text.split() if len(word) >= SHORTEST]):
-        for form in FORMS.select([hint for hint in FORMS.hints if hint in long], long):
+    if long := " ".join([word for word in text.split() if len(word) >= forms.SHORTEST]):
+        for form in forms.FORMS.select([hint for hint in forms.FORMS.hints if hint in long], long):
             if form.pattern.search(long):
                 yield from match_form(form, text)
 
@@ -261,7 +247,7 @@ def _names_from(text: str, starts: list[int]) -> Callable[[int], re.Match[str] |
 
     def next_name(position: int) -> re.Match[str] | None:
         for start in left:
-            if start >= position and (name := NAME.match(text, start)):
+            if start >= position and (name := forms.NAME.match(text, start)):
                 return name
         return None
 
@@ -279,12 +265,12 @@ def _name_starts(need: str, form: Pattern, small: str) -> Iterator[int]:
 
 def _windows(need: str, small: str) -> Iterator[tuple[int, int]]:
     """Yield the surroundings of each place where the need occurs; the whole text if it is everywhere."""
-    if small.count(need) * 2 * LONGEST_NAME > len(small):
+    if small.count(need) * 2 * forms.LONGEST_NAME > len(small):
         yield 0, len(small)
         return
     place = small.find(need)
     while place >= 0:
-        yield max(place - LONGEST_NAME, 0), place + 2 * LONGEST_NAME
+        yield max(place - forms.LONGEST_NAME, 0), place + 2 * forms.LONGEST_NAME
         place = small.find(need, place + 1)
 
 
@@ -387,7 +373,7 @@ def _is_assigned(value: _Value) -> bool:
 def _is_stated(value: _Value) -> bool:
     if value.quoted:
         return _is_assigned(value)
-    return _is_chosen(value) or is_number(value.text) or (value.ended and is_name(value.text))
+    return _is_chosen(value) or is_number(value.text) or (value.ended and forms.is_name(value.text))
 
 
 def _is_chosen_beside(value: _Value) -> bool:

@@ -99,14 +99,11 @@ def _clean(char: str) -> str:
     parts = [part for part in unicodedata.normalize("NFD", char) if unicodedata.category(part) != "Mn"]
     letters = "".join(parts).lower()
     cleaned = "".join(f" {letter} " if _is_punctuation(letter) else letter for letter in letters)
-    return f" {cleaned} " if _is_ideograph(ord(char)) else cleaned
+    is_ideograph = any(first <= ord(char) <= last for first, last in _IDEOGRAPHS)
+    return f" {cleaned} " if is_ideograph else cleaned
 
 
 def _is_punctuation(char: str) -> bool:
     if char.isascii():
         return char.isprintable() and not char.isalnum() and char != " "
     return unicodedata.category(char).startswith("P")
-
-
-def _is_ideograph(code: int) -> bool:
-    return any(first <= code <= last for first, last in _IDEOGRAPHS)

@@ -11,9 +11,9 @@ Span = tuple[date, date]
 
 SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 """The months they begin with, in the northern hemisphere."""
-UNITS = {"day": 1, "week": 7, "fortnight": 14, "weekend": 7, "month": 30, "year": 365, "decade": 3652}
-"""Days, roughly."""
-_HOURS = {"minute": 1 / 60, "hour": 1.0}
+_DAYS = {
+    "minute": 1 / 1440, "hour": 1 / 24, "day": 1, "week": 7, "fortnight": 14, "weekend": 7, "month": 30,
+}  # fmt: skip
 
 
 def day(here: date, steps: int = 0) -> Span:
@@ -98,10 +98,8 @@ def span_away(here: date, unit: str, least: float, most: float) -> Span:
 
 
 def _away(here: date, unit: str, steps: float) -> Span:
-    if unit in _HOURS:
-        return day(here, round(steps * _HOURS[unit] / 24))
-    if unit == "day":
-        return day(here, round(steps))
+    if unit in ("minute", "hour", "day"):
+        return day(here, round(steps * _DAYS[unit]))
     if unit == "weekend":
         return weekend(here, round(steps))
     if steps != int(steps) or unit == "fortnight":
@@ -118,7 +116,7 @@ def _finer(unit: str, steps: float) -> tuple[str, int]:
     """Half a year is six months, half a month two weeks."""
     if unit in ("year", "decade"):
         return "month", math.floor(steps * (12 if unit == "year" else 120))
-    return "week", math.floor(steps * UNITS[unit] / 7 + 0.5)
+    return "week", math.floor(steps * _DAYS[unit] / 7 + 0.5)
 
 
 def day_away(here: date, unit: str, steps: float) -> date:
@@ -127,8 +125,7 @@ def day_away(here: date, unit: str, steps: float) -> date:
         number = round(steps * {"month": 1, "year": 12, "decade": 120}[unit])
         first, last = month(here.year, here.month + number)
         return min(first + timedelta(days=here.day - 1), last)
-    hours = _HOURS.get(unit)
-    return here + timedelta(days=round(steps * (UNITS[unit] if hours is None else hours / 24)))
+    return here + timedelta(days=round(steps * _DAYS[unit]))
 
 
 def write(span: Span) -> str:
