@@ -17,7 +17,7 @@ DAY = 86_400.0
 def candidates(
     query: str, texts: Sequence[str], cosines: Sequence[float] | None = None, *, population: int | None = None
 ) -> Candidates:
-    """Candidates as a store finds them in a book of these texts (and of others that share no word)."""
+    """Return candidates as a store finds them in a book of these texts (and of others that share no word)."""
     terms = analyze.query_terms(query)
     found = [analyze.terms(text) for text in texts]
     counts = np.array([[min(each.get(term, 0), 255) for term in terms] for each in found], np.uint8)
@@ -43,7 +43,7 @@ def hit(
     scope: Scope = Scope(),
     said_at: datetime = datetime(2026, 5, 4, 12, tzinfo=timezone.utc),
 ) -> Hit:
-    """A hit on a memory of this text."""
+    """Return a hit on a memory of this text."""
     memory = Memory(
         id=text[:20],
         version=1,

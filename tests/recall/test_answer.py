@@ -22,7 +22,7 @@ def judged(*relevance: float) -> Judgement:
     )
 
 
-def test_nothing_that_passes_is_unknown() -> None:
+def test_coverage_is_unknown_when_nothing_passes() -> None:
     found = candidates("flask", ["flask", "tea"])
     assert find_coverage(found, judged(0.1, 0.05), THRESHOLD) == "unknown"
     assert find_coverage(candidates("flask", []), judged(), THRESHOLD) == "unknown"
@@ -47,17 +47,17 @@ def test_two_memories_answer_a_question_together() -> None:
     assert find_coverage(both, judged(0.95, 0.5), THRESHOLD) == "known"
 
 
-def test_meaning_alone_may_know() -> None:
+def test_meaning_alone_can_make_an_answer_known() -> None:
     assert find_coverage(candidates("?!", ["flask"]), judged(0.95), THRESHOLD) == "known"
 
 
 @given(st.lists(st.floats(0, 0.99 * HANDFUL_THRESHOLD), max_size=5))
-def test_asking_for_everything_makes_nothing_known(relevance: list[float]) -> None:
+def test_a_threshold_of_zero_makes_nothing_known(relevance: list[float]) -> None:
     found = candidates("flask", ["flask"] * len(relevance))
     assert find_coverage(found, judged(*relevance), 0.0) == "unknown"
 
 
-def test_a_stricter_caller_hears_unknown_sooner() -> None:
+def test_a_higher_threshold_gives_unknown_sooner() -> None:
     assert find_coverage(candidates("flask", ["flask"]), judged(0.6), 0.7) == "unknown"
 
 
@@ -68,37 +68,37 @@ def settled(settlement: Settlement, evidence: float, affinity: float = 0.5, lead
     return float(settlement.settle(np.array([evidence], np.float32), affinity=affinity, lead=lead)[0])
 
 
-def test_the_order_stays() -> None:
+def test_settling_keeps_the_order() -> None:
     evidence = np.array([3, -1, 4, -60, 60], np.float32)
     assert np.argsort(MANY.settle(evidence, affinity=0.3)).tolist() == np.argsort(evidence).tolist()
 
 
-def test_words_that_are_met_speak_for_an_answer() -> None:
+def test_a_high_affinity_raises_the_odds() -> None:
     assert settled(MANY, 1.0, 0.9) > settled(MANY, 1.0, 0.4)
 
 
-def test_a_speaker_who_is_named_speaks_for_an_answer() -> None:
+def test_a_named_speaker_raises_the_odds() -> None:
     assert settled(Settlement(searched=5_000, named=True), 1.0) > settled(MANY, 1.0)
 
 
-def test_what_another_said_rather_than_the_one_who_is_named_speaks_against_an_answer() -> None:
+def test_a_better_fit_with_another_speaker_lowers_the_odds() -> None:
     named = Settlement(searched=5_000, named=True)
     assert settled(named, 1.0, lead=-1) < settled(named, 1.0) < settled(named, 1.0, lead=1)
     assert settled(named, 1.0, lead=100) == settled(named, 1.0, lead=1000)
 
 
-def test_among_few_memories_their_own_evidence_stands() -> None:
+def test_among_few_memories_the_evidence_hardly_changes() -> None:
     assert abs(settled(Settlement(searched=1, named=False), 1.0) - 1.0) < 0.1
     assert settled(MANY, 1.0) < 0.5
 
 
-def test_without_a_cut_off_nothing_is_too_little() -> None:
+def test_without_a_cut_off_any_evidence_is_enough() -> None:
     assert MANY.least(0.0) == -math.inf
     assert MANY.least(1.0) == math.inf
 
 
 @given(st.integers(0, 10**6), st.booleans(), st.floats(0.01, 0.99), st.floats(0, 1), st.floats(0.1, 50))
-def test_what_is_under_the_least_never_comes_to_a_relevance(
+def test_evidence_below_the_least_never_reaches_the_relevance(
     searched: int, named: bool, relevance: float, affinity: float, under: float
 ) -> None:
     settlement = Settlement(searched=searched, named=named)
@@ -106,7 +106,7 @@ def test_what_is_under_the_least_never_comes_to_a_relevance(
     assert probability(settlement.settle(low, affinity=affinity))[0] < relevance
 
 
-def test_a_question_in_other_words_is_answered_among_a_few_memories(tmp_path: Path) -> None:
+def test_a_paraphrase_is_answered_among_a_few_memories(tmp_path: Path) -> None:
     with commonplace.open(tmp_path / "team.db") as book:
         book.remember("We chose FastAPI over Flask because of async support", kind="decision", source="alice")
         for content in ("The cron approach failed because jobs overlapped", "Sarah prefers TypeScript"):

@@ -31,7 +31,7 @@ def test_no_question_is_answered_by_a_passage() -> None:
             assert len(rare & set(terms.terms(passage))) <= 1, (question, passage)
 
 
-def test_the_texts_are_varied_and_said_once() -> None:
+def test_the_texts_are_varied_and_unique() -> None:
     assert len(set(PASSAGES)) == len(PASSAGES) == 48
     assert len(set(QUESTIONS)) == len(QUESTIONS) == 16
 
@@ -45,11 +45,11 @@ def test_related_text_lies_far_above_the_shipped_embedder_s_background() -> None
     assert (cosine - background.mean) / background.deviation > 4
 
 
-def test_measuring_twice_gives_the_same() -> None:
+def test_measuring_is_deterministic() -> None:
     assert measure(HashEmbedder()) == measure(HashEmbedder())
 
 
-def test_an_embedder_that_tells_nothing_apart_has_a_usable_background() -> None:
+def test_an_embedder_with_one_vector_for_all_texts_has_a_usable_background() -> None:
     background = measure(Constant())
     assert background.deviation > 0
     assert background.mean == 1.0

@@ -62,7 +62,7 @@ def test_a_book_of_one_memory_answers_what_it_knows(query: str) -> None:
         "what's the wifi password?",
     ],
 )
-def test_a_book_of_one_memory_says_nothing_of_the_rest(query: str) -> None:
+def test_a_book_of_one_memory_is_silent_about_everything_else(query: str) -> None:
     assert asked(query, CHOICE).relevance[0] < THRESHOLD
 
 
@@ -83,7 +83,7 @@ def test_a_small_book_puts_the_answer_first(query: str, place: int) -> None:
     assert relevance[place] >= THRESHOLD
 
 
-def test_a_small_book_stays_silent_on_strange_questions() -> None:
+def test_a_small_book_is_silent_on_unrelated_questions() -> None:
     for query in ("what is the capital of Peru?", "who painted the Mona Lisa?", "recommend me a novel"):
         assert asked(query, TEAM).relevance.max() < THRESHOLD
 
@@ -105,7 +105,7 @@ def test_the_same_evidence_counts_less_among_many_memories() -> None:
     assert among_many < alone
 
 
-def test_looking_through_a_few_of_many_memories_is_like_a_small_book() -> None:
+def test_searching_a_few_of_many_memories_is_like_a_small_book() -> None:
     many = candidates("flask", ["we use flask"], [0.3], population=100_000)
     assert judge(replace(many, searched=3), PLAIN).relevance[0] > judge(many, PLAIN).relevance[0]
 
@@ -116,7 +116,7 @@ def test_a_plain_answer_is_found_among_a_hundred_thousand() -> None:
     assert judge(found, PLAIN, analyze.query_terms(query)).relevance[0] > 0.5
 
 
-def test_words_a_large_space_never_heard_speak_against_it() -> None:
+def test_words_that_a_large_space_does_not_hold_lower_the_evidence() -> None:
     heard = candidates("flask migration", ["we use flask", "a migration"], [0.4, 0.1], population=500)
     unheard = candidates("flask zyzzyva", ["we use flask", "a migration"], [0.4, 0.1], population=500)
     assert judge(unheard, PLAIN).relevance[0] < judge(heard, PLAIN).relevance[0]
@@ -134,11 +134,11 @@ def test_without_words_meaning_decides() -> None:
     assert found.relevance[0] >= THRESHOLD > found.relevance[1]
 
 
-def test_no_candidates_is_no_trouble() -> None:
+def test_no_candidates_are_judged_without_error() -> None:
     assert len(judge(candidates("flask", []), PLAIN).relevance) == 0
 
 
-def test_a_candidate_is_judged_alone() -> None:
+def test_a_candidate_is_judged_independently_of_others() -> None:
     both = candidates("flask async", ["flask async", "async flask flask"], [0.4, 0.2])
     first = Candidates(
         seqs=both.seqs[:1],
@@ -244,7 +244,7 @@ def test_a_question_without_words_scores_nothing() -> None:
 
 
 @given(st.lists(st.text(alphabet="abc ", max_size=30), max_size=6), st.text(alphabet="abc ", max_size=10))
-def test_shares_stay_between_nothing_and_all(texts: list[str], query: str) -> None:
+def test_shares_are_between_zero_and_one(texts: list[str], query: str) -> None:
     found = score_words(candidates(query, texts))
     for share in (found.coverage, found.share):
         assert ((share >= 0) & (share <= 1.0001)).all()
@@ -268,7 +268,7 @@ def test_an_answer_borrows_the_words_of_the_question_before_it() -> None:
     assert found[1] > found[2] > found[3] == found[4] > 0
 
 
-def test_what_holds_all_the_words_itself_borrows_nothing() -> None:
+def test_a_memory_with_all_the_words_borrows_none() -> None:
     assert lent([7] * 5)[0] == 0
 
 
@@ -277,7 +277,7 @@ def test_nothing_is_lent_between_sessions_or_outside_of_them() -> None:
     assert not lent([0] * 5).any()
 
 
-def test_turns_that_are_far_apart_are_no_neighbours() -> None:
+def test_turns_that_are_far_apart_are_not_neighbours() -> None:
     assert lent([7] * 5, [1, 50, 51, 52, 53])[1] == np.float32(evidence.SESSION)
 
 
@@ -288,7 +288,7 @@ def test_the_order_of_candidates_does_not_matter() -> None:
     assert lent_[::-1].tolist() == lent([7] * 5).tolist()
 
 
-def test_an_engine_that_tells_no_sessions_gets_no_context() -> None:
+def test_without_sessions_no_words_are_lent() -> None:
     found = candidates(QUERY, TURNS)
     held = (found.counts > 0).astype(np.float32)
     assert not evidence.lend_words(found, held, np.ones(held.shape[1], np.float32)).any()
@@ -307,61 +307,61 @@ def micros(*moments: datetime) -> Ints:
     return np.array([times.to_micros(moment) for moment in moments], np.int64)
 
 
-def test_the_one_who_is_named_counts_more_than_another() -> None:
+def test_the_named_speaker_counts_more_than_another() -> None:
     found = speakers("Where did Ada go?", {"ada"}, "Ada Lovelace", "Bob", None)
     assert found == [evidence.ASKED, -evidence.ASKED, 0]
 
 
-def test_between_two_who_are_named_nothing_is_told() -> None:
+def test_two_named_speakers_count_the_same() -> None:
     found = speakers("Where did Ada and Bob go?", {"ada", "bob"}, "Ada", "Bob", "Eve")
     assert found == [0, 0, -evidence.ASKED]
 
 
-def test_what_the_assistant_said_counts_when_it_is_asked_for() -> None:
+def test_the_assistant_s_turns_count_when_they_are_asked_for() -> None:
     assert speakers("What did I buy?", set(), "user", "assistant", "Ada") == [0, -2 * evidence.ASKED, 0]
     assert speakers("What did you recommend?", set(), "user", "assistant") == [-2 * evidence.ASKED, 0]
     assert speakers("Give me an overview", set(), "user", "assistant") == [0, 0]
 
 
-def test_the_one_who_is_named_leads_by_what_fits_better() -> None:
+def test_the_lead_is_by_how_much_the_named_speaker_fits_better() -> None:
     spoken, both = np.array([2, -2], np.float32), ["I went hiking"] * 2
     assert evidence.find_lead(np.array([1, 4], np.float32), spoken, both) == -3
     assert evidence.find_lead(np.array([4, 1], np.float32), spoken, both) == 3
     assert evidence.find_lead(np.array([1, 4], np.float32), np.array([2, 2], np.float32), both) == 0
 
 
-def test_who_only_asked_is_led_by_nobody() -> None:
+def test_a_turn_that_asks_gives_no_lead() -> None:
     both = ["I went hiking", "Did you go hiking?"]
     assert evidence.find_lead(np.array([1, 4], np.float32), np.array([2, -2], np.float32), both) == 0
 
 
-def test_what_was_said_near_a_named_date_counts_more() -> None:
+def test_memories_near_a_named_date_count_more() -> None:
     asked = read_question("What did she do in May 2023?")
     near, far = evidence.score_moments(asked, micros(MAY, WINTER)).tolist()
     assert near == 0 > far
     assert not evidence.score_moments(read_question("What did she do?"), micros(MAY)).any()
 
 
-def test_what_was_said_in_the_days_that_are_counted_from_now_counts_more_and_the_others_less() -> None:
+def test_memories_of_a_relative_date_count_more_and_others_less() -> None:
     asked = read_question("What did she do last week?", asked_at=datetime(2023, 5, 16, tzinfo=timezone.utc))
     near, far = evidence.score_moments(asked, micros(MAY, WINTER)).tolist()
     assert near > 0 > far
     assert near == pytest.approx(-far)
 
 
-def test_days_on_which_nothing_was_said_tell_nothing() -> None:
+def test_a_relative_date_without_memories_changes_nothing() -> None:
     asked = read_question("What did she do last week?", asked_at=datetime(2026, 5, 16, tzinfo=timezone.utc))
     assert evidence.score_moments(asked, micros(MAY, WINTER)).tolist() == pytest.approx([0, 0])
     assert evidence.score_moments(asked, micros()).tolist() == []
 
 
-def test_of_two_that_hold_the_words_the_later_one_counts_more() -> None:
+def test_of_two_memories_with_the_words_the_later_counts_more() -> None:
     found = evidence.score_ages(micros(MAY, WINTER), np.array([1, 1]), np.ones(2, np.float32)).tolist()
     assert found[0] < found[1] == 0
     assert not evidence.score_ages(micros(MAY, WINTER), np.array([1, 1]), np.zeros(2, np.float32)).any()
 
 
-def test_of_what_was_said_at_one_moment_the_last_written_is_the_later() -> None:
+def test_at_the_same_moment_the_last_written_is_the_later() -> None:
     found = evidence.score_ages(micros(MAY, MAY), np.array([2, 1]), np.ones(2, np.float32)).tolist()
     assert found[1] < found[0] == 0
 
@@ -376,7 +376,7 @@ def test_a_text_that_looks_like_an_answer_counts_more() -> None:
     assert shape("Who won?", "Did you see it?") < 0
 
 
-def test_words_that_come_closer_than_expected_add_evidence() -> None:
+def test_an_affinity_above_the_expected_adds_evidence() -> None:
     share, meaning = np.zeros(2, np.float32), np.zeros(2, np.float32)
     assert (np.array([0.6, 0.1]) > evidence.expect_affinity(share, meaning)).tolist() == [True, False]
     assert evidence.AFFINITY > 0

@@ -9,7 +9,7 @@ from commonplace.recall.repeats import find_distinct
 
 
 def alike(count: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
-    """Vectors as an embedder gives them that finds all texts the same: the words alone must tell."""
+    """Return equal vectors, so that only the words can tell texts apart."""
     return np.tile(np.array([1, 0], np.float32), (count, 1))
 
 
@@ -23,7 +23,7 @@ def alike(count: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
         ("The deer is jumping over the low fence by the road", "The deer is jumping over the fence by the road"),
     ],
 )
-def test_the_same_thing_is_said_once_and_the_better_stays(first: str, second: str) -> None:
+def test_of_two_repeats_the_better_stays(first: str, second: str) -> None:
     assert find_distinct([first, second], alike(2)) == [0]
 
 
@@ -49,7 +49,7 @@ def test_the_same_thing_is_said_once_and_the_better_stays(first: str, second: st
         ("会议在星期三", "会议在星期四"),
     ],
 )
-def test_what_differs_is_never_merged_however_alike_the_vectors(first: str, second: str) -> None:
+def test_different_statements_are_never_merged_even_with_equal_vectors(first: str, second: str) -> None:
     assert find_distinct([first, second], alike(2)) == [0, 1]
     assert find_distinct([second, first], alike(2)) == [0, 1]
 
@@ -74,7 +74,7 @@ def test_the_first_of_many_repeats_stays_in_its_place() -> None:
     assert find_distinct(["a cat", "the dog", "A cat.", "dog", "bird"], alike(5)) == [0, 1, 4]
 
 
-def test_nothing_in_nothing_out() -> None:
+def test_no_texts_give_no_places() -> None:
     assert find_distinct([]) == []
     assert find_distinct(["", "   ", "..."]) == [0, 2]
 

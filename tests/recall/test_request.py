@@ -16,11 +16,11 @@ from commonplace.recall.request import (
 )
 
 
-def test_words_written_like_names_may_be_names() -> None:
+def test_capitalized_words_are_names() -> None:
     assert find_names("What did Caroline's sister tell Ada?") == ("caroline", "ada")
 
 
-def test_the_speakers_names_are_cut_and_nothing_else() -> None:
+def test_only_the_speakers_names_are_cut() -> None:
     cut = strip_names("Which city did Caroline's brother show Caroline in Japan?", {"caroline"})
     assert cut.split() == "Which city did brother show in Japan?".split()
 
@@ -43,7 +43,7 @@ def test_a_question_of_nothing_but_names_stays_whole() -> None:
         ("What did the summary say?", "What did the summary say?"),
     ],
 )
-def test_how_a_question_asks_is_cut_from_what_it_asks(text: str, subject: str) -> None:
+def test_phrases_about_the_answer_are_cut(text: str, subject: str) -> None:
     assert strip_request(text).split() == subject.split()
 
 
@@ -63,11 +63,11 @@ def test_a_question_that_is_nothing_but_a_request_stays_whole() -> None:
         ("Give me a summary of the project", None),
     ],
 )
-def test_whom_an_answer_comes_from(text: str, role: str | None) -> None:
+def test_the_role_of_who_said_the_answer(text: str, role: str | None) -> None:
     assert read_question(text).role == role
 
 
-def test_what_the_answer_looks_like() -> None:
+def test_the_kind_of_answer_that_is_wanted() -> None:
     assert read_question("When did they move?").wants_time
     assert read_question("How many dogs are there?").wants_number
     assert read_question("Who won?").wants_name
@@ -98,18 +98,18 @@ def test_months_are_near_around_the_turn_of_the_year() -> None:
     assert read_dates("in December").months_off(date(2023, 12, 5)) == 0
 
 
-def test_another_year_is_not_meant() -> None:
+def test_another_year_does_not_match() -> None:
     assert read_dates("in May 2023").months_off(date(2022, 5, 1)) is None
 
 
-def test_a_day_is_told_of_after_it() -> None:
+def test_a_day_after_is_nearer_than_a_day_before() -> None:
     read = read_dates("on 7 May 2023")
     same, after, before = (read.nearness(date(2023, 5, day)) for day in (7, 10, 4))
     assert same == 1
     assert same > after > before > 0
 
 
-def test_a_day_that_no_calendar_has_is_near_nothing() -> None:
+def test_an_impossible_day_is_near_nothing() -> None:
     assert read_dates("on 31 June 2023").nearness(date(2023, 6, 30)) == 0
 
 
@@ -117,11 +117,11 @@ ASKED = datetime(2026, 5, 6, 12, tzinfo=timezone.utc)
 
 
 def counted(text: str) -> list[tuple[str, str]]:
-    """The days that a question counts from the moment of asking."""
+    """Return the days that a question's relative dates mean."""
     return [(first.isoformat(), last.isoformat()) for first, last in read_dates(text, ASKED).counted]
 
 
-def test_what_is_counted_from_now_needs_the_moment_of_asking() -> None:
+def test_relative_dates_need_the_moment_of_asking() -> None:
     assert counted("What did I do last week?") == [("2026-04-27", "2026-05-03")]
     assert counted("What did I say yesterday?") == [("2026-05-05", "2026-05-05")]
     assert counted("Where was I last May?") == [("2025-05-01", "2025-05-31")]
@@ -138,22 +138,22 @@ def test_what_is_counted_from_now_needs_the_moment_of_asking() -> None:
         "And then?",
     ],
 )
-def test_a_weekday_and_what_lies_ahead_do_not_tell_when_something_was_said(text: str) -> None:
+def test_weekdays_and_future_dates_are_ignored(text: str) -> None:
     assert not read_dates(text, ASKED)
 
 
-def test_what_was_said_in_the_days_that_are_meant_is_nearest() -> None:
+def test_memories_of_the_relative_days_are_nearest() -> None:
     read = read_dates("What did I buy last week?", ASKED)
     within, after, before = (read.fit(day) for day in (date(2026, 4, 28), date(2026, 5, 5), date(2026, 4, 25)))
     assert within > after > before > 0
     assert read.fit(date(2020, 1, 1)) < 1e-9
 
 
-def test_the_longer_the_span_the_less_it_tells() -> None:
+def test_longer_spans_count_less() -> None:
     day, week, year = (read_dates(f"What was it {when}?", ASKED) for when in ("yesterday", "last week", "last year"))
     assert day.fit(date(2026, 5, 5)) == 1
     assert 1 > week.fit(date(2026, 5, 1)) > year.fit(date(2025, 5, 1)) > 0
 
 
-def test_a_date_that_is_counted_from_now_speaks_against_nothing() -> None:
+def test_a_relative_date_excludes_no_month() -> None:
     assert read_dates("What did I do last week?", ASKED).months_off(date(2020, 1, 1)) == 0

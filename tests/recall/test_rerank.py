@@ -57,11 +57,11 @@ def told(answer: commonplace.Recall) -> list[object]:
     return [hit.memory.content for hit in answer]
 
 
-def test_without_a_reranker_nothing_was_reread(opened: Opened) -> None:
+def test_without_a_reranker_reread_is_none(opened: Opened) -> None:
     assert {hit.parts.reread for hit in opened(None).recall(QUESTION)} == {None}
 
 
-def test_what_the_reranker_prefers_comes_first_and_says_so(opened: Opened) -> None:
+def test_the_memory_that_the_reranker_prefers_comes_first(opened: Opened) -> None:
     before = told(opened(None).recall(QUESTION, k=30))
     favourite = before[20]
     scripted = Scripted(lambda text: 9.0 if text == favourite else -9.0)
@@ -79,7 +79,7 @@ def test_at_most_the_first_are_read_the_best_first_and_each_once(opened: Opened)
     assert [hit.parts.reread for hit in answer].count(None) == len(TEXTS) - rerank.FIRST
 
 
-def test_who_said_it_is_read_with_it(opened: Opened) -> None:
+def test_the_source_is_read_with_the_text(opened: Opened) -> None:
     scripted = Scripted()
     book = opened(scripted)
     book.remember("Green, with a brass knob: the colour of the door of the house", source="Ada")
@@ -87,7 +87,7 @@ def test_who_said_it_is_read_with_it(opened: Opened) -> None:
     assert "Ada: Green, with a brass knob: the colour of the door of the house" in scripted.read
 
 
-def test_nothing_new_from_the_reranker_leaves_the_evidence_as_it_was() -> None:
+def test_expected_scores_leave_the_evidence_unchanged() -> None:
     evidence = np.array([-20, -3, 0, 4, 30], np.float32)
     assert not rerank.weigh_scores(evidence, rerank.expect_scores(evidence)).any()
 
@@ -109,7 +109,7 @@ class Clock:
 
 
 @pytest.mark.parametrize(("each", "batches"), [(0.01, 8), (0.1, 5), (0.2, 2), (0.4, 1), (9.0, 1)])
-def test_no_batch_is_begun_that_would_end_after_the_budget(each: float, batches: int) -> None:
+def test_no_batch_starts_that_would_exceed_the_budget(each: float, batches: int) -> None:
     clock, scripted = Clock(), Scripted()
 
     class Slow(Scripted):
@@ -122,7 +122,7 @@ def test_no_batch_is_begun_that_would_end_after_the_budget(each: float, batches:
     assert scripted.read == TEXTS[: len(scores)]
 
 
-def test_what_was_not_read_in_time_is_still_found(opened: Opened) -> None:
+def test_memories_that_were_not_read_in_time_are_still_found(opened: Opened) -> None:
     scripted = Scripted(lambda text: -9.0)
     answer = opened(scripted, rerank_budget=1e-9).recall(QUESTION, k=40, threshold=0)
     assert len(scripted.batches) == 1
@@ -138,14 +138,14 @@ def test_what_was_not_read_in_time_is_still_found(opened: Opened) -> None:
         (lambda text: 1 // 0, "scripted failed: ZeroDivisionError"),
     ],
 )
-def test_a_wrong_answer_is_an_error_of_the_reranker(
+def test_a_malformed_answer_raises_reranker_failed(
     opened: Opened, answer: Callable[[str], object], complaint: str
 ) -> None:
     with pytest.raises(RerankerFailed, match=complaint):
         opened(Scripted(answer)).recall(QUESTION)
 
 
-def test_errors_of_our_own_pass_unchanged(opened: Opened) -> None:
+def test_our_own_errors_pass_unchanged(opened: Opened) -> None:
     def busy(text: str) -> float:
         raise StoreBusy("another store")
 

@@ -42,7 +42,7 @@ def test_every_kind_has_a_half_life() -> None:
     assert set(HALF_LIVES) == set(KINDS)
 
 
-def test_what_is_new_has_full_recency_and_the_future_is_new() -> None:
+def test_new_and_future_memories_have_full_recency() -> None:
     assert recency("note", 0.0) == 1.0
     assert recency("note", -DAY) == 1.0
 
@@ -52,7 +52,7 @@ def test_half_of_the_freshness_is_gone_after_the_half_life() -> None:
 
 
 @pytest.mark.parametrize("slow", ["preference", "decision", "fact"])
-def test_a_message_ages_faster_than_what_was_settled(slow: Kind) -> None:
+def test_a_message_ages_faster_than_a_decision(slow: Kind) -> None:
     assert recency("message", 100 * DAY) < recency(slow, 100 * DAY)
 
 
@@ -77,12 +77,12 @@ def test_strength_stays_within_its_bounds(importance: float, used: int, ignored:
     assert WEAKEST <= strength(importance, used=used, ignored=ignored, wrong=wrong) <= STRONGEST
 
 
-def test_what_is_said_again_is_as_good_as_what_is_used() -> None:
+def test_repetition_counts_as_much_as_use() -> None:
     assert strength(0.5, confirmed=3) == strength(0.5, used=3)
 
 
 @pytest.mark.parametrize("half_lives", [{"rumour": 3.0}, {"note": 0}, {"note": "long"}])
-def test_a_half_life_that_makes_no_sense_is_refused(half_lives: dict[str, Any]) -> None:
+def test_an_invalid_half_life_is_refused(half_lives: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput, match="half_lives"):
         Settings(half_lives=half_lives)
 
@@ -99,7 +99,7 @@ def log_odds(probability: float) -> float:
     return math.log(probability / (1 - probability))
 
 
-def test_of_two_that_surely_bear_on_the_question_the_newer_comes_first() -> None:
+def test_of_two_certain_memories_the_newer_comes_first() -> None:
     newer = scored(log_odds(0.97), recency("fact", DAY), 1.0)
     older = scored(log_odds(0.99), recency("fact", 900 * DAY), 1.0)
     assert newer > older
@@ -109,7 +109,7 @@ def test_of_two_certainties_of_one_age_the_better_evidence_comes_first() -> None
     assert scored(41.0, recency("fact", DAY + 1), 1.0) > scored(40.0, recency("fact", DAY), 1.0)
 
 
-def test_no_youth_makes_up_for_doubtful_relevance() -> None:
+def test_recency_does_not_make_up_for_doubtful_relevance() -> None:
     doubtful = scored(log_odds(0.5), recency("note", 0), strength(0.5))
     certain = scored(log_odds(0.99), recency("note", 10_000 * DAY), strength(0.5))
     assert certain > doubtful
@@ -136,7 +136,7 @@ def test_a_changed_receipt_is_refused(ids: list[str], data: st.DataObject) -> No
 
 
 @pytest.mark.parametrize("text", ["", "rcpt_", "rcpt_!!!", "rcpt_AAAA", "memory-1", "rcpt_é", "rcpt_" + "A" * 50])
-def test_what_is_no_receipt_is_refused(text: str) -> None:
+def test_other_text_is_not_a_receipt(text: str) -> None:
     with pytest.raises(InvalidInput):
         read_receipt(text)
 

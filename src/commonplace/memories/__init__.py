@@ -1,1 +1,1 @@
-"""Memories: written, revised, forgotten, pruned, quarantined and listed."""
+"""Memories: writing, reading, revising, removing and quarantining them."""

@@ -117,13 +117,13 @@ def _add_derived(tx: Tx, space: int, ids: tuple[str, ...]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """Which memories to prune: those of these kinds and tags that are too old, too weak, or too many."""
+    """The memories to prune: those of these kinds and tags that are too old, too weak, or too many."""
 
     older_than: float | None
     """Seconds since a memory was said, or last used or repeated."""
     weaker_than: float | None
     keep: int | None
-    """How many stay: the strongest."""
+    """Number of memories that stay, the strongest first."""
     kinds: tuple[Kind, ...]
     tags: tuple[str, ...]
 

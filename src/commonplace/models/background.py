@@ -1,4 +1,4 @@
-"""How alike unrelated texts look to an embedder: the zero and the unit of meaning."""
+"""The background of an embedder: its cosines for unrelated texts, which are the zero and the unit of meaning."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ class Background:
     mean: float
     deviation: float
     growth: float = 0.0
-    """What each e-fold of the passage's length adds to the mean: some embedders find long texts alike."""
+    """Added to the mean for each e-fold of the passage's length: some embedders find long texts alike."""
 
 
 # An embedder that gives every unrelated pair the same cosine must not make the smallest difference decisive.
 _SMALLEST_DEVIATION = 0.02
 
 _JOINED = 6
-"""Into so many long texts the passages are joined, to see what length alone does."""
+"""Number of long texts that the passages are joined into, to measure the effect of length."""
 
 
 def measure(embedder: Embedder) -> Background:
-    """Measure an embedder on questions and passages that have nothing to do with one another."""
+    """Measure an embedder on unrelated questions and passages."""
     questions = np.stack([embedder.embed_query(question) for question in QUESTIONS])
     short = questions @ embedder.embed(PASSAGES).T
     long = questions @ embedder.embed([" ".join(PASSAGES[i::_JOINED]) for i in range(_JOINED)]).T

@@ -1,1 +1,1 @@
-"""From a question to a ranked, packed answer: pure functions around one call to the store."""
+"""Recall: from a question to a ranked answer within a token budget."""

@@ -37,37 +37,37 @@ THRESHOLD = 0.25
 HANDFUL = 50
 """Memories among which little can be mistaken for an answer."""
 HANDFUL_THRESHOLD = 0.15
-"""The threshold there: of questions about something else, two in a hundred reach it."""
+"""The threshold among a handful of memories: two in a hundred unrelated questions reach it."""
 KNOWN = 0.8
-"""Relevance from which the best memory surely bears on the question."""
+"""Relevance from which the best memory is surely relevant."""
 HELD = 0.7
-"""Share of the question's words that must be found, or only a part of what was asked can be answered."""
+"""Share of the question's words that must be found for the whole question to be known."""
 
 # Log-odds that the book answers the question, fitted on questions of its own and of other books (docs/quality.md).
 BIAS = -3.0
 BEST = 0.7
-"""For each of the best memory's log-odds: of many candidates one always looks good."""
+"""For each of the best memory's log-odds: one of many candidates always looks good."""
 AFFINITY = 4.8
-"""For a best memory that has each of the question's words, or one that means the same."""
+"""For a best memory that holds each of the question's words, or one that means the same."""
 NAMED = 2.5
 """For a question that names somebody who has spoken here."""
 LEAD = 1.5
-"""For each of log-odds by which that person's words fit the question better than anybody else's, or worse."""
+"""For each of log-odds by which that person's words fit the question better than anybody else's."""
 FARTHEST = 4.0
 """A lead beyond which nothing changes."""
 FEW = 20.0
-"""Memories up to which their own evidence rather stands as it is: among few, nothing looks good by chance."""
+"""Memories up to which the evidence hardly changes: among few, nothing looks good by chance."""
 
 _SPARE = 2
 """Fetch this many times k, so that duplicates and rows that a filter refuses leave enough."""
 _CLOSER = 100
 """Candidates that are looked at closely, with their texts."""
 _MOST_ADDED = 8.0
-"""Evidence that a close look can hardly add: what is further below the cut-off is not fetched."""
+"""Evidence that a close look hardly ever adds: candidates further below the cut-off are not fetched."""
 _OUTDATED = 0.9
-"""Factor for a message of which something no longer holds: it stands behind any that still does."""
+"""Factor for a message of which something no longer holds, so that it ranks behind one that still does."""
 _LITTLE_ELSE = 0.6
-"""A message that was learned from to this extent says little else."""
+"""Share of a message that was learned, from which it says little else."""
 _FEW_WORDS = 3
 _QUESTION = re.compile(r"\s*(?:[^.!?\n]|[.](?=\S))*\?[\s?!]*")
 """One sentence that ends with a question mark."""
@@ -77,7 +77,7 @@ _UNRATED = FeedbackRow("")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Related:
-    """What the links of some memories say of them."""
+    """The outdated, repeated and reversed memories among some, by their links."""
 
     outdated: frozenset[str] = frozenset()
     """Messages of which something that was learned is superseded by now."""

@@ -33,13 +33,13 @@ MEANING = 0.60
 WORDS = 11.8
 """For all the question's words held, by BM25's share."""
 CROWD = -0.44
-"""For each e-fold of memories searched: the more there are, the better the best of the unrelated looks."""
+"""For each e-fold of memories searched: among more memories, the best unrelated one looks better."""
 UNHEARD = -4.6
-"""For a question of words that the space never heard, once the space is large enough for that to tell."""
+"""For a question of words that a large space does not hold."""
 LARGE = 200.0
 """Memories from which a space is more large than small."""
 BLIND = 4.0
-"""The meaning that is assumed of whatever holds one of the words, when there is no vector to compare."""
+"""The meaning that is assumed of a memory with one of the words, when there is no vector to compare."""
 BEFORE = (10.5, 7.8)
 """For all the question's words in the memory before, and in the one before that, rather than in the memory itself."""
 AFTER = (7.0, 4.1)
@@ -47,32 +47,32 @@ SESSION = 3.6
 """For all the question's words elsewhere in the session."""
 
 ASKED = 2.0
-"""For what the person said who is asked about; as much against what another said."""
+"""For what the named person said; as much against what another said."""
 ASKING = -0.37
 """For a turn that is itself a question."""
 NODDING = -9.0
-"""For a turn that only acknowledges: what stands around it may bear on the question, it never does."""
+"""For a turn that only acknowledges, which answers nothing, whatever its neighbours say."""
 SAME_MONTH = 1.7
-"""For what was said in the month that the question names, before a month next to it."""
+"""For the month that the question names, over a month next to it."""
 NEXT_MONTH = 2.0
-"""For a month next to it, before any other."""
+"""For a month next to it, over any other."""
 SAME_DAY = 4.1
 BESIDE = 0.5
-"""How much of what speaks for the memory that was said when the question means speaks against all others."""
+"""Share of the evidence for the memory that fits a relative date best that counts against all others."""
 TIME = 1.45
 NUMBER = 0.7
 NAME = 1.2
 """For a text of which a tenth or more are names, when a name is asked for."""
 EARLIER = -2.0
-"""For the oldest of the memories that hold all of the question's words: what was said later rather holds still."""
+"""For the oldest of the memories with all of the question's words: later ones are more likely still true."""
 AFFINITY = 4.9
 EXPECTED = (0.2, 0.89, 0.024)
-"""The affinity of a text that shares no word and no meaning, and what share and meaning lead to expect more."""
+"""The affinity of an unrelated text, and how much share and meaning add to it."""
 
 CERTAIN = 60.0
 """Log-odds beyond which nothing changes, so that no cosine can overflow."""
 _CERTAINTY = 0.0057
-"""What one of log-odds is worth among certainties: a ninth of a memory's whole decay."""
+"""Weight of one of log-odds among certain memories: a ninth of a memory's whole decay."""
 _NEAR = 3
 """Sequence numbers by which neighbours may be apart for each step: sessions are written side by side."""
 _CLOSEST = 40
@@ -93,7 +93,7 @@ _CAPITAL = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """The evidence for each candidate and what it comes to; every array has one value a candidate."""
+    """The evidence for each candidate and its relevance; every array has one value a candidate."""
 
     meaning: Floats
     """Deviations by which the cosine exceeds that of unrelated text; 0 without a vector."""
@@ -110,7 +110,7 @@ class Judgement:
 
 
 class Wording(NamedTuple):
-    """What the question's words say about each candidate."""
+    """How much of the question's words each candidate holds."""
 
     share: Floats
     """BM25 as a share of the most that any text could get for this question, 0 to 1."""
@@ -228,7 +228,7 @@ class Look:
     affinity: float
     """Share of the question's words that the best memory has, or one that means the same."""
     lead: float
-    """How much better it fits that the one whom the question names said it."""
+    """Log-odds by which the named speaker's words fit better than another's."""
 
 
 def look_closely(question: ParsedQuestion, found: Found[Judgement], embedder: Embedder) -> Look:

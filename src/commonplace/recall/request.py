@@ -21,9 +21,9 @@ from commonplace.values import KINDS, Order, Scope, Within, checks, times
 from commonplace.values.arrays import Floats
 
 COMPANY = 0.08
-"""Relevance that is enough for a memory beside one that passes: where one bears on a question, more do."""
+"""Relevance that is enough for a memory beside one that passes: relevant memories come together."""
 APART = 4.5
-"""Log-odds by which it may stand behind the best one: beside a sure answer, what is merely likely is noise."""
+"""Log-odds by which it may be behind the best one: beside a sure answer, a merely likely one is noise."""
 
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _POSSESSIVE = re.compile(r"['’]s$")
@@ -55,7 +55,7 @@ _REQUEST = re.compile(
     r"|\bdifferent (?:aspects|parts) of\b|\b(?:mention|list|name) only\b[^.?!]*",
     re.IGNORECASE,
 )
-"""How a question asks a program to talk of what was said, rather than what it asks about."""
+"""Phrases about how to answer, rather than about the subject."""
 
 _MONTHS = "january february march april may june july august september october november december".split()
 _NUMBERS = {name: number for number, name in enumerate(_MONTHS, 1)}
@@ -67,7 +67,7 @@ _DAY = re.compile(
 )
 _WEEK = 7.0
 _BEFORE = 3.0
-"""People tell of a day after it: what was said before counts as so many times as far away."""
+"""People talk about a day after it, so days before it count as this many times as far away."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +82,7 @@ class RecallRequest:
     company: float
     """Relevance that the others must have."""
     apart: float
-    """Log-odds by which they may stand behind the best."""
+    """Log-odds by which they may be behind the best."""
     order: Order
     now: int
     half_lives: Mapping[str, float]
@@ -175,7 +175,7 @@ def read_dates(text: str, asked_at: datetime | None = None) -> Dates:
 
 
 def _tells(dated: Dated) -> bool:
-    """Tell whether a date says when something was said: a weekday may be any, and tonight is when it is needed."""
+    """Tell whether a date limits when something was said: a weekday is ambiguous, and tonight lies ahead."""
     first, *others = dated.phrase.lower().split()
     return dated.relative and (first == "yesterday" or (bool(others) and (first != "this" or others[0] == "past")))
 

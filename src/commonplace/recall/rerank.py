@@ -24,9 +24,9 @@ _BEGINNING = 2_000
 
 # Log-odds, fitted for ms-marco-minilm on three sets, each of which chose about the same (docs/quality.md).
 WEIGHT = 0.4
-"""What one of the reranker's log-odds is worth in ours."""
+"""Weight of one of the reranker's log-odds in ours."""
 EXPECTED = (-5.5, 0.8)
-"""The reranker's log-odds for a candidate at even odds, and what each of our log-odds leads to expect more."""
+"""The reranker's log-odds for a candidate at even odds, and how much each of our log-odds adds to them."""
 
 RANGE = (-10.5, 8.0)
 """The least and the most that the reranker answers."""
