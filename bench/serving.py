@@ -13,6 +13,7 @@ from typing import Any
 import peers
 from corpus import Corpus, Question, Row
 from measure import Times, heartbeat_while, resident_mb, run_all
+from peers.base import Peer
 
 CHUNK_SECONDS = 2.0
 """A chunk of calls ends after this, so that a slow candidate takes turns as often as a fast one."""
@@ -27,7 +28,7 @@ class Serving:
         self.questions = self.corpus.questions()
         self.store = store
         self.dimension = dimension
-        self.peer: peers.Peer
+        self.peer: Peer
 
     def open(self) -> dict[str, Any]:
         """Open the store and tell what the candidate offers."""

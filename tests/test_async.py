@@ -40,7 +40,7 @@ def test_many_tasks_at_once_lose_nothing(tmp_path: Path) -> None:
         async with await commonplace.open_async(tmp_path / "book.db", embedder=HashEmbedder()) as book:
             await asyncio.gather(*(book.kv("n").append("log", i) for i in range(100)))
             await asyncio.gather(*(book.remember(f"memory {i}") for i in range(100)))
-            assert sorted(await book.kv("n").get("log")) == list(range(100))
+            assert sorted(await book.kv("n").get("log")) == list(range(100))  # type: ignore[arg-type, type-var]
             return (await book.stats()).memories
 
     assert asyncio.run(story()) == 100

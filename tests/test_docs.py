@@ -41,7 +41,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = [path for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))) if path.exists()]
 
 RUNNABLE = ("python", "bash", "console")
-LEFT_OUT = ("pip", "pipx", "uv", "make", "git", "cd", "python -m pip", "python -m venv")
+LEFT_OUT: tuple[str, ...] = ("pip", "pipx", "uv", "make", "git", "cd", "python -m pip", "python -m venv")
 LEFT_OUT += ("python3 -m pip", "python3 -m venv", "source", ".")
 
 FENCE = re.compile(r"(?ms)^(?P<indent> *)```(?P<language>\w+)[^\n]*\n(?P<code>.*?)^(?P=indent)```\s*?$")

@@ -116,7 +116,7 @@ async def three_hundred(path: Path, embedder: Watched, trespasses: Trespasses) -
             sys.setprofile(None)
         stop.set()
         late = await beating
-        assert sorted(await book.kv("state").get("all")) == list(range(6, OPERATIONS, 10))
+        assert sorted(await book.kv("state").get("all")) == list(range(6, OPERATIONS, 10))  # type: ignore[arg-type, type-var]
         numbers = [message.number for message in await book.transcript("crew").read()]
         assert numbers == list(range(1, OPERATIONS // 10 + 1))
         assert len(await book.canvas("plans").files()) == OPERATIONS // 10

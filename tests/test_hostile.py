@@ -97,7 +97,7 @@ def remount(disk: Path, how: str) -> None:
 
 def fill(book: Book) -> dict[str, str]:
     """Remember until the disk is full; what was acknowledged."""
-    chance, acknowledged = random.Random(1), {}
+    chance, acknowledged = random.Random(1), {}  # type: ignore[var-annotated]
     for number in range(5_000):
         text = f"Letter {number}: " + " ".join(f"{chance.getrandbits(64):x}" for _ in range(60))
         try:
@@ -429,13 +429,13 @@ BAD: dict[str, tuple[type[Exception], Callable[[Book], object]]] = {
     "10 MB of message": (errors.TooLarge, lambda book: book.transcript("s").append("x" * 10_000_000)),
     "40 MB of value": (errors.TooLarge, lambda book: book.kv("n").set("k", "x" * 40_000_000)),
     "wrong dimension": (errors.DimensionMismatch, lambda book: book.remember("x", vector=[1.0, 2.0])),
-    "wrong dimension, query": (errors.DimensionMismatch, lambda book: book.recall("x", vector=np.ones(65))),
+    "wrong dimension, query": (errors.DimensionMismatch, lambda book: book.recall("x", vector=np.ones(65))),  # type: ignore[arg-type]
     "wrong dimension, revised": (errors.DimensionMismatch, lambda book: book.revise("lamp", vector=[1.0])),
-    "a matrix as vector": (errors.DimensionMismatch, lambda book: book.remember("x", vector=np.ones((1, 64)))),
+    "a matrix as vector": (errors.DimensionMismatch, lambda book: book.remember("x", vector=np.ones((1, 64)))),  # type: ignore[arg-type]
     "NaN in a vector": (errors.InvalidInput, lambda book: book.remember("x", vector=[math.nan] * 64)),
     "infinity in a vector": (errors.InvalidInput, lambda book: book.remember("x", vector=[math.inf] * 64)),
     "NaN in a query vector": (errors.InvalidInput, lambda book: book.recall("x", vector=[math.nan] * 64)),
-    "words as a vector": (errors.InvalidInput, lambda book: book.remember("x", vector=["a"] * 64)),
+    "words as a vector": (errors.InvalidInput, lambda book: book.remember("x", vector=["a"] * 64)),  # type: ignore[list-item]
     "NaN in metadata": (errors.InvalidInput, lambda book: book.remember("x", metadata={"a": math.nan})),
     "unknown operator": (errors.InvalidFilter, lambda book: book.recall("x", filter={"kind": {"$like": "n"}})),
     "unknown operator, forgetting": (errors.InvalidFilter, lambda book: book.forget(filter={"$nor": []})),

@@ -65,7 +65,7 @@ def test_the_verifier_sees_what_it_is_there_to_see(tmp_path: Path) -> None:
         book.remember("something else", id="garbled")
         book.remember(crash.text("stranger", 1), id="stranger")
         for _, name, _ in batch[:7]:
-            book.remember(crash.text(name, 1), id=name)
+            book.remember(crash.text(name, 1), id=name)  # type: ignore[call-overload]
     problems = "\n".join(crash.verify(path, crash.read_notes(tmp_path)))
     assert "memory lost is at version 0" in problems
     assert "memory gone is at version 1, acknowledged was 0" in problems

@@ -21,6 +21,7 @@ from commonplace.learn import jobs as working
 from commonplace.reconcile import settle
 from commonplace.store.tables import jobs
 from commonplace.testing import HashEmbedder
+from commonplace.values import times
 from commonplace.values.extraction import Finding, Utterance
 
 CAT = "My cat is called Miso."
@@ -50,7 +51,10 @@ def opened(tmp_path: Path) -> Iterator[Callable[..., Book]]:
     def open_book(script: Script | None = None, **settings: int) -> Book:
         books.append(
             commonplace.open(
-                tmp_path / "book.db", embedder=HashEmbedder(), extractor=script, settings=Settings(**settings)
+                tmp_path / "book.db",
+                embedder=HashEmbedder(),
+                extractor=script,
+                settings=Settings(**settings),  # type: ignore[arg-type]
             )
         )
         return books[-1]
@@ -77,8 +81,8 @@ def failing(times: int) -> Callable[[], None]:
 
 def pass_time(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
     """Let the clock of the jobs run ahead."""
-    later = working.times.now() + int(seconds * 1e6)
-    monkeypatch.setattr(jobs.times, "now", lambda: later)
+    later = times.now() + int(seconds * 1e6)
+    monkeypatch.setattr(times, "now", lambda: later)
 
 
 def test_learning_goes_on_in_the_background(opened: Callable[..., Book]) -> None:
@@ -103,7 +107,7 @@ def test_a_job_that_fails_waits_longer_each_time_and_then_is_dead(
         assert (job.state, job.attempts) == ("waiting", attempt - 1)
         assert job.error == "Broken: the cat is called Miso"
         assert book.work() == 0, "it is not due yet"
-        waits.append(job.due_at.timestamp() - working.times.now() / 1e6)
+        waits.append(job.due_at.timestamp() - times.now() / 1e6)
         pass_time(monkeypatch, 10_000)
         assert book.work() == 1
     (job,) = book.jobs()
@@ -134,7 +138,7 @@ def test_a_dead_job_runs_again_when_it_is_retried(opened: Callable[..., Book], m
 
 def test_a_full_queue_refuses_and_keeps_nothing(opened: Callable[..., Book]) -> None:
     gate = threading.Event()
-    book = opened(Script(lambda: gate.wait(20) and None), max_jobs=1)
+    book = opened(Script(lambda: gate.wait(20) and None), max_jobs=1)  # type: ignore[arg-type]
     book.learn([{"content": CAT}], session="s")
     try:
         with pytest.raises(QueueFull, match="commonplace work"):
@@ -168,12 +172,12 @@ def test_a_job_that_kills_whoever_tries_it_is_dead_in_the_end(
     opened: Callable[..., Book], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     book = opened(Script())
-    book.core.wake = lambda: None  # type: ignore[method-assign]
+    book.core.wake = lambda: None  # type: ignore[attr-defined]
     book.learn([{"content": CAT}])
-    space = book._place.find()
+    space = book._place.find()  # type: ignore[attr-defined]
     for ahead in range(working.ATTEMPTS):
         pass_time(monkeypatch, 1_000 * (ahead + 1))
-        assert book._store.write(lambda tx: jobs.claim(tx, space, "x", lease=1, attempts=working.ATTEMPTS), space)
+        assert book._store.write(lambda tx: jobs.claim(tx, space, "x", lease=1, attempts=working.ATTEMPTS), space)  # type: ignore[attr-defined]
     pass_time(monkeypatch, 10_000)
     assert book.work() == 0
     assert [job.state for job in book.jobs()] == ["dead"]
@@ -211,7 +215,7 @@ def test_what_is_put_in_quarantine_while_a_job_runs_is_not_learned(opened: Calla
 def test_two_writers_of_one_fact_do_not_miss_each_other(opened: Callable[..., Book]) -> None:
     """Both search before either writes; whoever writes second still sees the first."""
     both = threading.Barrier(2, timeout=20)
-    books = [opened(Script(lambda: both.wait() and None)) for _ in range(2)]
+    books = [opened(Script(lambda: both.wait() and None)) for _ in range(2)]  # type: ignore[arg-type]
     threads = [
         threading.Thread(target=lambda book=book: book.learn([{"content": CAT, "name": "Ann"}], wait=True))
         for book in books
@@ -228,7 +232,7 @@ def test_a_long_list_is_not_compared_with_all_of_itself(
     opened: Callable[..., Book], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = itertools.count()
-    compare = settle.relate
+    compare = settle.relate  # type: ignore[attr-defined]
     monkeypatch.setattr(settle, "relate", lambda *given: (next(calls), compare(*given))[1])
     book, count = opened(), 300
     ports = [
@@ -305,7 +309,7 @@ def test_workers_that_are_killed_lose_and_double_nothing(tmp_path: Path) -> None
     path, chance = tmp_path / "book.db", random.Random(5)
     count = 120
     with commonplace.open(path, embedder=HashEmbedder()) as book:
-        book.core.wake = lambda: None  # type: ignore[method-assign]  # the killed ones do the work
+        book.core.wake = lambda: None  # type: ignore[attr-defined]  # the killed ones do the work
         for number in range(count):
             book.learn([{"content": f"The rack number {number} is called unit{number}.", "name": "Ann"}], session="s")
         ends = []

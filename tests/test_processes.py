@@ -185,9 +185,9 @@ tell("done")
 def test_appends_from_four_processes_are_all_kept_and_in_order(start: Start, book: Book) -> None:
     at_once(start(APPEND, 4))
     items = book.kv("log").get("all")
-    assert sorted(items) == [[me, number] for me in range(4) for number in range(30)]
+    assert sorted(items) == [[me, number] for me in range(4) for number in range(30)]  # type: ignore[arg-type, type-var]
     for me in range(4):
-        assert [number for who, number in items if who == me] == list(range(30))
+        assert [number for who, number in items if who == me] == list(range(30))  # type: ignore[misc, str-unpack, union-attr]
 
 
 CONVERSE = """
@@ -295,7 +295,7 @@ def test_thirty_two_threads_share_commits(book: Book, tmp_path: Path) -> None:
     book.remember("Opened and proven")
     commits: list[int] = []
     raw = book._store._writer.raw  # type: ignore[attr-defined]
-    raw.set_wal_hook(lambda connection, name, pages: commits.append(pages) or 0)
+    raw.set_wal_hook(lambda connection, name, pages: commits.append(pages) or 0)  # type: ignore[func-returns-value]
     gate = threading.Barrier(33)
     errors: list[BaseException] = []
 

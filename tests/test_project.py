@@ -38,7 +38,15 @@ INTENDED = {
 }
 
 # Slow to import, or needed by one door only; importing commonplace must leave them alone.
-HEAVY = ("autogen_core", "onnxruntime", "torch", "transformers", "sentence_transformers", "usearch", "tokenizers")
+HEAVY: tuple[str, ...] = (
+    "autogen_core",
+    "onnxruntime",
+    "torch",
+    "transformers",
+    "sentence_transformers",
+    "usearch",
+    "tokenizers",
+)
 HEAVY += ("ag2", "agent_framework", "httpx", "aiohttp", "fastapi", "starlette", "uvicorn")
 HEAVY_BUILT_IN = ("http.server", "multiprocessing", "socketserver", "unittest", "xmlrpc")
 

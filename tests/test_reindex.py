@@ -22,7 +22,7 @@ def opened(path: Path, settings: Settings = NORMAL) -> commonplace.Book:
 def test_of_two_reembeddings_only_the_latest_goal_is_put_in_place(tmp_path: Path) -> None:
     with opened(tmp_path / "book.db") as book:
         book.remember([f"memory {i}" for i in range(20)])
-        store = book._store
+        store = book._store  # type: ignore[attr-defined]
         store.write(lambda tx: traces.begin_reembedding(tx, "X"), None)
         rows = store.read(lambda tx: traces.find_not_reembedded(tx, 10), None)
         store.write(lambda tx: traces.begin_reembedding(tx, "Y"), None)
@@ -36,7 +36,7 @@ def test_of_two_reembeddings_only_the_latest_goal_is_put_in_place(tmp_path: Path
 def test_forgetting_reaches_a_reembedding_that_was_stopped(tmp_path: Path) -> None:
     with opened(tmp_path / "book.db") as book:
         memory = book.remember("the secret harbour")
-        store = book._store
+        store = book._store  # type: ignore[attr-defined]
         store.write(lambda tx: traces.begin_reembedding(tx, "X"), None)
         embed_batch(store, HashEmbedder(), "X", store.read(lambda tx: traces.find_not_reembedded(tx, 100), None))
         book.forget(memory.id)

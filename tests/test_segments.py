@@ -23,7 +23,7 @@ SETTINGS = Settings(segment_rows=500, durability="normal")
 @pytest.fixture(scope="module")
 def vectors() -> np.ndarray:
     rows = np.random.default_rng(7).standard_normal((ROWS, DIMENSION)).astype(np.float32)
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)  # type: ignore[no-any-return]
 
 
 @pytest.fixture
@@ -145,7 +145,7 @@ def test_a_graph_beside_a_restored_book_is_not_believed(tmp_path: Path) -> None:
         book.remember(
             [Draft(content=f"lost {i}", vector=v) for i, v in enumerate(rng.standard_normal((400, DIMENSION)))]
         )
-        book.recall("", vector=rng.standard_normal(DIMENSION), threshold=0)
+        book.recall("", vector=rng.standard_normal(DIMENSION), threshold=0)  # type: ignore[arg-type]
         for _ in range(200):
             if list(Path(f"{path}-hnsw").glob("*.hnsw")):
                 break

@@ -55,11 +55,11 @@ OBJECT = st.dictionaries(TEXT, JSON, max_size=3)
 NAMES = st.lists(TEXT, max_size=3).map(tuple)
 
 
-def _maybe(values: st.SearchStrategy) -> st.SearchStrategy:  # type: ignore[type-arg]
+def _maybe(values: st.SearchStrategy) -> st.SearchStrategy:
     return st.none() | values
 
 
-def _tuples(values: st.SearchStrategy) -> st.SearchStrategy:  # type: ignore[type-arg]
+def _tuples(values: st.SearchStrategy) -> st.SearchStrategy:
     return st.lists(values, max_size=2).map(tuple)
 
 
@@ -125,7 +125,7 @@ VALUES = {
 @given(data=st.data())
 def test_a_value_comes_back_as_it_went_out(kind: type, data: st.DataObject) -> None:
     value = data.draw(VALUES[kind])
-    again = wire.read(kind, json.loads(wire.dumps(value)))
+    again = wire.read(kind, json.loads(wire.dumps(value)))  # type: ignore[var-annotated]
     assert again == value
     assert repr(again) == repr(value)  # to the zone of each time, and to a tuple that is no list
 

@@ -7,9 +7,9 @@ import os
 from pathlib import Path
 
 import pytest
-from cli_harness import Cli, Done
 
 from commonplace.cli import main
+from tests.cli.cli_harness import Cli, Done
 
 
 @pytest.fixture

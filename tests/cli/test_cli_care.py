@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_harness import Cli
 
 import commonplace
+from tests.cli.cli_harness import Cli
 
 
 @pytest.fixture

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from cli_harness import Cli, Terminal
+
+from tests.cli.cli_harness import Cli, Terminal
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import apsw
 import pytest
-from cli_harness import Cli, Terminal
+
+from tests.cli.cli_harness import Cli, Terminal
 
 
 @pytest.fixture

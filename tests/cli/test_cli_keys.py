@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cli_harness import Cli
+from tests.cli.cli_harness import Cli
 
 
 def test_a_key_is_shown_once_and_listed_without_its_secret(cli: Cli) -> None:

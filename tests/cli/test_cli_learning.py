@@ -9,13 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cli_harness import Cli, Terminal
-from test_cli_manners import start
 
 import commonplace
 from commonplace.cli import main
 from commonplace.learn import jobs
 from commonplace.memories.core import Core
+from tests.cli.cli_harness import Cli, Terminal
+from tests.cli.test_cli_manners import start
 
 TALK = "Sarah: I prefer TypeScript.\nEve: The staging server listens on port 8081.\n"
 NEXT = "Sarah: I prefer TypeScript.\nEve: The staging server listens on port 9090.\n"

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_harness import Cli, Terminal
 
 import commonplace
 from commonplace.cli import main, opened
 from commonplace.cli.parser import build
 from commonplace.cli.progress import Progress, span
 from commonplace.cli.table import Column, cut, table, width
+from tests.cli.cli_harness import Cli, Terminal
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "cli.md").read_text("utf-8")
 COMMANDS = "remember recall list get revise forget history feedback kv canvas transcript"

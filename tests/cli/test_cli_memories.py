@@ -6,10 +6,10 @@ import base64
 from pathlib import Path
 
 import pytest
-from cli_harness import Cli, Terminal
 
 import commonplace
 from commonplace.cli.table import width
+from tests.cli.cli_harness import Cli, Terminal
 
 FRAMEWORK = "We chose FastAPI over Flask because of async support"
 

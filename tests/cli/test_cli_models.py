@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from cli_harness import Cli
 
 from commonplace.models import MODELS
+from tests.cli.cli_harness import Cli
 
 
 @pytest.fixture(autouse=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from cli_harness import Cli, Terminal
+
+from tests.cli.cli_harness import Cli, Terminal
 
 
 @pytest.fixture

@@ -75,7 +75,7 @@ class SharingConformance(Harness):
         assert isinstance(items, list)
         assert len(items) == THREADS * ROUNDS
         for worker in range(THREADS):
-            assert [item for item in items if item[0] == worker] == [[worker, r] for r in range(ROUNDS)]  # type: ignore[index]
+            assert [item for item in items if item[0] == worker] == [[worker, r] for r in range(ROUNDS)]
 
     def test_messages_of_many_writers_have_no_gaps(self, shelf: Shelf) -> None:
         books = [shelf.open(), shelf.open()]
@@ -182,7 +182,7 @@ class SharingConformance(Harness):
     def test_new_spaces_are_made_once(self, shelf: Shelf) -> None:
         books = [shelf.open(), shelf.open()]
         together(lambda worker: books[worker % 2].in_space("new").kv("n").append("l", worker))
-        assert len(list(books[0].in_space("new").kv("n").get("l"))) == THREADS  # type: ignore[arg-type]
+        assert len(list(books[0].in_space("new").kv("n").get("l"))) == THREADS
 
 
 def together(work: Callable[[int], object]) -> list[int]:

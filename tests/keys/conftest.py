@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from keys_harness import Crew
 
 from commonplace.location import open_core
 from commonplace.memories.core import Core
 from commonplace.testing import HashEmbedder
 from tests import postgres
+from tests.keys.keys_harness import Crew
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

@@ -21,7 +21,7 @@ T = TypeVar("T")
 NAMESPACE = "shelf"
 ON_SQLITE = pytest.mark.parametrize("where", ["sqlite"], indirect=True)
 """For what never reaches a statement that the engines could take differently."""
-WORKER = str(Path(__file__).with_name("keys_worker.py"))
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def door_of(core: Core, *, closed: bool = False) -> Door:
@@ -56,7 +56,12 @@ class Worker:
 
     def __init__(self) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, WORKER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+            [sys.executable, "-m", "tests.keys.keys_worker"],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
         )
 
     def say(self, **order: object) -> None:

@@ -9,13 +9,12 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from keys_harness import door_of, put, recall, remember
-
 from commonplace.errors import LimitReached, Unauthorized
 from commonplace.location import open_core
 from commonplace.memories.core import Core
 from commonplace.server.door import Door
 from commonplace.testing import HashEmbedder
+from tests.keys.keys_harness import door_of, put, recall, remember
 
 THREADS = 25
 

@@ -6,7 +6,6 @@ from contextlib import suppress
 from hashlib import sha256
 
 import pytest
-from keys_harness import ON_SQLITE, door_of, put, recall
 
 from commonplace.access import keys
 from commonplace.errors import CommonplaceError, Forbidden, InvalidInput, NotFound, Unauthorized
@@ -14,6 +13,7 @@ from commonplace.local import LocalBook
 from commonplace.memories.core import Core
 from commonplace.store.tables import keys as rows
 from commonplace.values import times
+from tests.keys.keys_harness import ON_SQLITE, door_of, put, recall
 
 
 def row(core: Core, id: str) -> rows.KeyRow:
@@ -69,13 +69,13 @@ def test_an_unknown_key_and_a_wrong_one_get_the_same_answer(core: Core) -> None:
 def test_an_unknown_key_is_compared_as_a_wrong_one_is(core: Core, monkeypatch: pytest.MonkeyPatch) -> None:
     made = keys.create(core.store)
     compared: list[tuple[str, str]] = []
-    real = keys.hmac.compare_digest
+    real = keys.hmac.compare_digest  # type: ignore[attr-defined]
 
     def watched(given: str, kept: str) -> bool:
         compared.append((given, kept))
-        return real(given, kept)
+        return real(given, kept)  # type: ignore[no-any-return]
 
-    monkeypatch.setattr(keys.hmac, "compare_digest", watched)
+    monkeypatch.setattr(keys.hmac, "compare_digest", watched)  # type: ignore[attr-defined]
     steps = []
     for token in (made.token, made.token[:-1] + "!", f"cp_{made.key.id}_{'A' * 40}", f"cp_{'a' * 12}_{'A' * 40}", "x"):
         compared.clear()
@@ -145,7 +145,7 @@ def test_a_key_without_limits_writes_nothing(core: Core, monkeypatch: pytest.Mon
     put(door, made.token, "a")
     writes: list[int | None] = []
     real = core.store.write
-    monkeypatch.setattr(core.store, "write", lambda work, space: writes.append(space) or real(work, space))
+    monkeypatch.setattr(core.store, "write", lambda work, space: writes.append(space) or real(work, space))  # type: ignore[func-returns-value]
     recall(door, made.token)
     assert writes == []
     assert core.store.read(lambda tx: tx.run("SELECT count(*) FROM meter"), rows.lane("")) == [(0,)]
@@ -201,7 +201,7 @@ def test_a_key_that_is_not_there_is_not_found(core: Core, id: str) -> None:
     keys.create(core.store)
     for verb in (keys.find, keys.rotate, keys.revoke, keys.usage):
         with pytest.raises((NotFound, InvalidInput)):
-            verb(core.store, id)  # type: ignore[operator]  # each takes a store and an id
+            verb(core.store, id)  # each takes a store and an id
 
 
 def test_an_admin_makes_and_sees_only_what_it_has_itself(core: Core) -> None:
@@ -216,7 +216,7 @@ def test_an_admin_makes_and_sees_only_what_it_has_itself(core: Core) -> None:
     assert {key.id for key in keys.list_keys(core.store, by=by)} == {by, made.key.id}
     for verb in (keys.find, keys.rotate, keys.revoke, keys.usage):
         with pytest.raises(NotFound):
-            verb(core.store, root.key.id, by=by)  # type: ignore[operator]  # as above
+            verb(core.store, root.key.id, by=by)  # as above
     assert keys.admit(core.store, root.token) is not None
     keys.revoke(core.store, made.key.id, by=by)
     refusal(core, made.token)
@@ -261,7 +261,7 @@ def test_keys_say_nothing_of_their_secrets_in_errors(core: Core) -> None:
         lambda: put(door, made.token, "a", space="x"),
     ):
         with pytest.raises(CommonplaceError) as caught:
-            work()
+            work()  # type: ignore[no-untyped-call]
         said.append(repr(caught.value))
     assert made.token.split("_")[2][:10] not in " ".join(said)
 

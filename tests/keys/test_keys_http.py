@@ -8,8 +8,6 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from keys_harness import ON_SQLITE
-from keys_serving import served
 
 from commonplace.access import keys
 from commonplace.access.keys import NewKey
@@ -17,6 +15,8 @@ from commonplace.local import LocalBook
 from commonplace.memories.core import Core
 from commonplace.server.app import create_app
 from commonplace.server.config import Config
+from tests.keys.keys_harness import ON_SQLITE
+from tests.keys.keys_serving import served
 
 ASK = {"query": "which framework did we choose?"}
 RECALL = "/v1/spaces/default/recall"
@@ -125,14 +125,14 @@ def test_no_other_key_does_and_an_admin_only_within_its_own(core: Core, client: 
     admin = keys.create(core.store, role="admin", spaces=["team-*"], home="team-a")
     writer = keys.create(core.store, role="write", spaces=["*"])
     for method, path in (("GET", ""), ("POST", ""), ("POST", "/x/rotate"), ("DELETE", "/x"), ("GET", "/x/usage")):
-        body = {"json": {}} if method == "POST" else {}
+        body = {"json": {}} if method == "POST" else {}  # type: ignore[var-annotated]
         assert client.request(method, f"/v1/keys{path}", **body).status_code == 401  # type: ignore[arg-type]  # JSON
         assert client.request(method, f"/v1/keys{path}", headers=bearer(writer), **body).status_code == 403  # type: ignore[arg-type]  # JSON
     for wanted in ({"spaces": ["*"]}, {"spaces": ["default"]}, {"spaces": ["team-a", "x"]}):
         assert client.post("/v1/keys", json=wanted, headers=bearer(admin)).status_code == 403
     assert client.post(f"/v1/keys/{root.key.id}/rotate", headers=bearer(admin)).status_code == 404
     assert client.delete(f"/v1/keys/{root.key.id}", headers=bearer(admin)).status_code == 404
-    for wrong in ({"role": "owner"}, {"spaces": []}, {"plan": "gold"}, {"limits": {"gold": 1}}, {"color": "red"}):
+    for wrong in ({"role": "owner"}, {"spaces": []}, {"plan": "gold"}, {"limits": {"gold": 1}}, {"color": "red"}):  # type: ignore[var-annotated]
         assert client.post("/v1/keys", json=wrong, headers=bearer(admin)).status_code == 400
     assert client.get("/v1/keys/nobody/usage", headers=bearer(admin)).status_code == 404
 

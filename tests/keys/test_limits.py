@@ -7,7 +7,6 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
-from keys_harness import NAMESPACE, ON_SQLITE, call_of, door_of, put, recall, remember
 
 from commonplace.access import keys, plans
 from commonplace.access.keys import NewKey
@@ -18,6 +17,7 @@ from commonplace.local import LocalBook
 from commonplace.memories.core import Core
 from commonplace.store.tables import keys as rows
 from commonplace.values import times
+from tests.keys.keys_harness import NAMESPACE, ON_SQLITE, call_of, door_of, put, recall, remember
 
 EVERY = {"operations_month": 10, "recalls_month": 10, "namespace_writes_day": 10, "rate": 0.01, "burst": 10}
 

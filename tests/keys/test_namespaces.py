@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from fastapi import FastAPI
-from keys_serving import served
 
 from commonplace.server.api.routes import Name, WriteExchange
 from commonplace.server.middleware import RawPath
+from tests.keys.keys_serving import served
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from commonplace.learn import chat
 from commonplace.learn.chat import AutoGenChat, NoReply, Turn
 from commonplace.learn.extractor import ModelExtractor
 from commonplace.testing import HashEmbedder
-from learn.scripted import CHOICE, TALK, ByRule, answer, entry, liking, rules_of
+from tests.learn.scripted import CHOICE, TALK, ByRule, answer, entry, liking, rules_of
 
 models = pytest.importorskip("autogen_core.models")
 replay = pytest.importorskip("autogen_ext.models.replay")

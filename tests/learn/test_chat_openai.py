@@ -16,7 +16,7 @@ from commonplace.errors import InvalidInput
 from commonplace.learn.chat import NoReply, OpenAIChat, Turn
 from commonplace.learn.extractor import ModelExtractor, today
 from commonplace.testing import HashEmbedder
-from learn.scripted import CHOICE, ByRule, answer, entry, rules_of
+from tests.learn.scripted import CHOICE, ByRule, answer, entry, rules_of
 from tests.models.service import Reply, Service, serving
 
 KEY = "sk-very-secret-0123456789"

@@ -22,7 +22,7 @@ from commonplace.learn.extractor import ModelExtractor
 from commonplace.testing import HashEmbedder
 from commonplace.values import times
 from commonplace.values.extraction import Finding
-from learn.scripted import CHOICE, LIKING, MONDAY, TALK, ByRule, Script, answer, entry, liking, rules_of, said
+from tests.learn.scripted import CHOICE, LIKING, MONDAY, TALK, ByRule, Script, answer, entry, liking, rules_of, said
 
 
 def extractor(script: Script, **options: Any) -> ModelExtractor:
@@ -90,7 +90,7 @@ def test_a_bare_list_of_memories_is_understood() -> None:
         (answer(entry(act="delete")), '"act" is not one of keep, correct, forget'),
         (answer(entry(message=1)), '"message" is not the number'),
         (answer(entry(message=True)), '"message" is not the number'),
-        (answer(entry(message="0")), '"message" is not the number'),
+        (answer(entry(message="0")), '"message" is not the number'),  # type: ignore[arg-type]
         (answer(entry(text=7)), '"text" is not a text'),
         (answer(entry(text=" ")), "must not be missing or empty"),
         (answer(entry(text="FastAPI " * 100)), '"text" is longer than 500'),
@@ -197,7 +197,7 @@ def test_a_text_may_draw_on_earlier_messages_but_not_on_later_ones() -> None:
     talk = [said("Is the launch on Tuesday?", "Tom"), said("No, on Thursday"), said("Fine, then Kubernetes it is")]
     fixed = entry(1, quote="No, on Thursday", text="The launch is on Thursday", act="correct", owner=None)
     late = entry(1, quote="No, on Thursday", text="The launch on Thursday is Kubernetes", owner=None)
-    plain = {"reason": None, "rejected": []}
+    plain = {"reason": None, "rejected": []}  # type: ignore[var-annotated]
     found = extractor(Script(answer({**fixed, **plain}, {**late, **plain}))).extract(talk)
     assert [[each.text for each in those] for those in found] == [[], ["The launch is on Thursday"], []]
     assert found[1][0].act == "correct"
@@ -298,7 +298,7 @@ def test_a_refusal_is_about_one_question() -> None:
 
 def test_no_question_is_asked_once_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter([0.0, 1.0, 99.0, 99.0, 99.0])
-    monkeypatch.setattr(extractors.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(extractors.time, "monotonic", lambda: next(clock))  # type: ignore[attr-defined]
     script = Script(answer(), answer())
     found = extractor(script).extract([said(f"message {n}") for n in range(21)])
     assert len(script.asked) == 1
@@ -390,7 +390,7 @@ import sys
 sys.path.insert(0, sys.argv[2])
 import commonplace
 from commonplace.testing import HashEmbedder
-from learn.scripted import CHOICE, ByRule, Script, answer, entry
+from tests.learn.scripted import CHOICE, ByRule, Script, answer, entry
 from commonplace.learn.extractor import ModelExtractor
 
 with commonplace.open(sys.argv[1], embedder=HashEmbedder()) as book:

@@ -300,7 +300,7 @@ WINTER = datetime(2023, 12, 1, tzinfo=timezone.utc)
 
 def speakers(text: str, named: set[str], *sources: str | None) -> list[float]:
     voices = [speech.speaker(source, "I went hiking") for source in sources]
-    return evidence.score_speakers(read_question(text, named=frozenset(named)), voices).tolist()
+    return evidence.score_speakers(read_question(text, named=frozenset(named)), voices).tolist()  # type: ignore[no-any-return]
 
 
 def micros(*moments: datetime) -> Ints:

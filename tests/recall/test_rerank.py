@@ -155,7 +155,7 @@ def test_our_own_errors_pass_unchanged(opened: Opened) -> None:
 
 def test_the_book_can_be_written_while_the_reranker_reads(opened: Opened) -> None:
     writer = opened(None)
-    seen = []
+    seen = []  # type: ignore[var-annotated]
 
     def write(text: str) -> float:
         seen.append(writer.remember(f"written meanwhile: {len(seen)}"))

@@ -122,7 +122,7 @@ def test_many_threads_that_find_one_away_all_go_on_with_the_next(shelves: Shelve
             cut.close()
             for each in done:
                 each.result()
-        assert sorted(book.kv("n").get("log")) == list(range(16))
+        assert sorted(book.kv("n").get("log")) == list(range(16))  # type: ignore[arg-type, type-var]
 
 
 def test_books_spread_over_the_servers() -> None:

@@ -385,7 +385,7 @@ def test_32_calls_at_once_are_all_answered(shelves: Shelves, tmp_path: Path) -> 
         async with await commonplace.open_async(url, timeout=60) as book:
             await asyncio.gather(*(book.kv("n").append("log", i) for i in range(32)))
             await asyncio.gather(*(book.remember(f"harbour {i}", id=f"m{i}") for i in range(32)))
-            assert sorted(await book.kv("n").get("log")) == list(range(32))
+            assert sorted(await book.kv("n").get("log")) == list(range(32))  # type: ignore[arg-type, type-var]
             answers = await asyncio.gather(*(book.recall(f"harbour {i}", threshold=0, k=1) for i in range(32)))
             assert all(len(answer) == 1 for answer in answers)
             records = [record async for record in book.export()]
@@ -467,7 +467,7 @@ def test_progress_is_told_at_the_end(shelves: Shelves, tmp_path: Path) -> None:
 
 
 def test_what_a_callers_own_records_raise_is_raised(shelves: Shelves, tmp_path: Path) -> None:
-    def records() -> Iterator[dict[str, commonplace.Json]]:
+    def records() -> Iterator[dict[str, commonplace.Json]]:  # type: ignore[valid-type]
         yield {"type": "header", "commonplace": 1}
         raise OSError("the file went away")
 

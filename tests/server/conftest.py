@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from server_harness import Running, start
+
+from tests.server.server_harness import Running, start
 
 
 @pytest.fixture(scope="session")

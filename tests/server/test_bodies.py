@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from server_harness import Running, start
 
 from commonplace.server.config import Config
+from tests.server.server_harness import Running, start
 
 LINES = {"Content-Type": "application/x-ndjson"}
 PAGE = "https://console.example.org"
@@ -60,7 +60,7 @@ def test_a_body_that_never_comes_is_not_waited_for(narrow: Running, path: bytes)
     address = urlsplit(narrow.url)
     kind = b"application/json" if path.endswith(b"memories") else b"application/x-ndjson"
     begun = time.monotonic()
-    with socket.create_connection((address.hostname, address.port), timeout=60) as connection:
+    with socket.create_connection((address.hostname, address.port or 80), timeout=60) as connection:
         connection.sendall(
             b"POST %b HTTP/1.1\r\nHost: localhost\r\nContent-Type: %b\r\nContent-Length: 100\r\n\r\n{" % (path, kind)
         )

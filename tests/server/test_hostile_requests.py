@@ -12,7 +12,6 @@ from pathlib import Path
 
 import httpx
 import pytest
-from server_harness import Running, start
 
 import commonplace
 from commonplace.access import keys
@@ -21,6 +20,7 @@ from commonplace.local import LocalBook
 from commonplace.memories.core import Core
 from commonplace.server import idempotency
 from commonplace.server.api import transfer
+from tests.server.server_harness import Running, start
 
 MARK = "the other space's secret"
 

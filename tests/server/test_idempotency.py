@@ -12,13 +12,13 @@ from pathlib import Path
 
 import httpx
 import pytest
-from server_harness import Running, start
 
 from commonplace.errors import AnswerLost
 from commonplace.memories.core import Place
 from commonplace.server.idempotency import IdempotencyRecord
 from commonplace.store.tables import requests
 from commonplace.values import Learned
+from tests.server.server_harness import Running, start
 
 Change = Callable[[httpx.Client, dict[str, str]], httpx.Response]
 
@@ -222,7 +222,7 @@ def test_old_names_go_in_small_portions(http: httpx.Client, running: Running) ->
     number = store.read(lambda tx: tx.run("SELECT number FROM space WHERE name = :name", {"name": space}), None)[0][0]
     count = "SELECT count(*) FROM request WHERE space = :space"
     for n in range(150):
-        store.write(lambda tx, n=n: requests.add(tx, number, f"old {n}", "", None, now=long_ago), number)
+        store.write(lambda tx, n=n: requests.add(tx, number, f"old {n}", "", None, now=long_ago), number)  # type: ignore[misc]
     for left in (52, 3):
         http.put("/kv/n/k", json={"value": 1}, headers=_named())
         assert store.read(lambda tx: tx.run(count, {"space": number}), number)[0][0] == left

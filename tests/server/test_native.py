@@ -12,12 +12,12 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from server_harness import Running
 
 import commonplace
 from commonplace.local import LocalBook
 from commonplace.values import Check, Memory, Recall, Stats
 from commonplace.wire import read
+from tests.server.server_harness import Running
 
 LINES = {"Content-Type": "application/x-ndjson"}
 
@@ -229,7 +229,7 @@ def test_a_file_is_written_patched_read_back_and_erased(http: httpx.Client) -> N
 
 def test_a_transcript_is_said_read_and_erased(http: httpx.Client) -> None:
     lines = [{"content": f"line {n}", "role": "user", "name": "Ann"} for n in range(4)]
-    lines.append({"content": {"any": ["json"]}, "metadata": {"a": 1}, "said_at": "2026-05-04T09:30:00Z"})
+    lines.append({"content": {"any": ["json"]}, "metadata": {"a": 1}, "said_at": "2026-05-04T09:30:00Z"})  # type: ignore[dict-item]
     said = http.post("/transcripts/standup", json={"messages": lines})
     assert said.status_code == 201
     assert [each["number"] for each in said.json()["messages"]] == [1, 2, 3, 4, 5]
@@ -319,7 +319,7 @@ def test_what_cannot_be_used_is_refused_with_a_problem(http: httpx.Client, runni
 
 def test_a_path_of_raw_bytes_is_refused_too(running: Running) -> None:
     address = urlsplit(running.url)
-    with socket.create_connection((address.hostname, address.port), timeout=10) as connection:
+    with socket.create_connection((address.hostname, address.port or 80), timeout=10) as connection:
         connection.sendall(b"GET /v1/spaces/a/kv/n/\xff\xfe HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         answer = b""
         while chunk := connection.recv(65536):

@@ -10,10 +10,10 @@ from pathlib import Path
 import httpx
 import psycopg
 import pytest
-from server_harness import Running, start
 
 from commonplace.access import keys
 from tests.postgres import ORDINARY, ordinary_url
+from tests.server.server_harness import Running, start
 
 
 @pytest.fixture

@@ -18,9 +18,9 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
-from server_harness import Running, start
 
 from commonplace.access import keys
+from tests.server.server_harness import Running, start
 
 CHECKS = [not_a_server_error, content_type_conformance, response_schema_conformance, status_code_conformance]
 
@@ -62,6 +62,7 @@ def test_every_answer_is_as_documented(running: Running, key: str, document: dic
     schema = schemathesis.openapi.from_dict(document)
     schema.config.update(base_url=running.url)
     tried = 0
+    found: Any
     for found in schema.get_all_operations():
         _hammer(found.ok(), key)
         tried += 1

@@ -14,10 +14,10 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from server_harness import Running, start
 
 from commonplace.errors import StoreClosed
 from commonplace.local import LocalBook
+from tests.server.server_harness import Running, start
 
 
 @pytest.mark.slow
@@ -99,7 +99,7 @@ def test_a_revision_that_another_overtakes_is_made_once(http: httpx.Client, runn
     space = str(http.base_url).rstrip("/").rsplit("/", 1)[1]
     book = LocalBook(running.core, space)
     embedder: Any = running.core.embedder
-    embed, overtaken = embedder.embed, []
+    embed, overtaken = embedder.embed, []  # type: ignore[var-annotated]
 
     def slow(texts: Any) -> Any:
         if not overtaken:
@@ -135,7 +135,7 @@ def test_an_import_that_breaks_off_takes_nothing_in_and_is_no_fault_of_the_serve
     log = logging.getLogger("uvicorn.error")  # it hands nothing on to the root
     log.addHandler(caplog.handler)
     try:
-        with socket.create_connection((address.hostname, address.port), timeout=10) as connection:
+        with socket.create_connection((address.hostname, address.port or 80), timeout=10) as connection:
             connection.sendall(head % path + lines)
             time.sleep(0.2)
         time.sleep(0.3)

@@ -9,7 +9,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from server_harness import Running
+
+from tests.server.server_harness import Running
 
 PAGE = Path(__file__).parents[2] / "docs" / "server.md"
 

@@ -270,5 +270,5 @@ def test_what_was_set_natively_is_read_as_text(client: httpx.Client, served: Ser
         ("c", "5", "5"),
         ("d", "t", "t"),
     ):
-        entries.set(key, value)
+        entries.set(key, value)  # type: ignore[arg-type]
         assert ok(client.get(f"/memory/ns/{key}"))["value"] == text

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.services.serving import Served, sent, talking
 
 VALUES = st.none() | st.booleans() | st.integers(-2, 10**20) | st.floats() | st.text(max_size=20)
-VALUES = VALUES | st.lists(VALUES, max_size=3) | st.dictionaries(st.text(max_size=5), VALUES, max_size=3)
+VALUES = VALUES | st.lists(VALUES, max_size=3) | st.dictionaries(st.text(max_size=5), VALUES, max_size=3)  # type: ignore[assignment, operator]
 FIELDS = (
     "content tags session metadata ttl query conversation_context agent_id limit max_tokens budget_tokens facts"
     " category importance conversation human_message agent_message memories memory_id feedback_type value name"

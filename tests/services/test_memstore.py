@@ -55,22 +55,22 @@ def test_recall_honours_tags_in_either_form(client: httpx.Client) -> None:
     remembered(client, "Alice likes green tea", tags=["user:alice", "preference"])
     remembered(client, "Bob likes black tea", tags=["user:bob", "preference"])
     asked = {"q": "who likes tea?", "threshold": 0}
-    assert contents(client.get("/recall", params={**asked, "tags": "user:bob"})) == ["Bob likes black tea"]
+    assert contents(client.get("/recall", params={**asked, "tags": "user:bob"})) == ["Bob likes black tea"]  # type: ignore[dict-item]
     both = {**asked, "tags": "user:alice,preference"}
-    assert contents(client.get("/recall", params=both)) == ["Alice likes green tea"]
+    assert contents(client.get("/recall", params=both)) == ["Alice likes green tea"]  # type: ignore[arg-type]
     repeated = {**asked, "tags": ["preference", "user:bob"]}
-    assert contents(client.get("/recall", params=repeated)) == ["Bob likes black tea"]
-    assert contents(client.get("/recall", params={**asked, "tags": "user:alice,user:bob"})) == []
+    assert contents(client.get("/recall", params=repeated)) == ["Bob likes black tea"]  # type: ignore[arg-type]
+    assert contents(client.get("/recall", params={**asked, "tags": "user:alice,user:bob"})) == []  # type: ignore[dict-item]
 
 
 def test_recall_honours_limit_and_top_k(client: httpx.Client) -> None:
     for number in range(8):
         remembered(client, f"Server {number} runs PostgreSQL {number + 10}")
     asked = {"q": "which server runs PostgreSQL?", "threshold": 0}
-    assert len(contents(client.get("/recall", params=asked))) == 5
-    assert len(contents(client.get("/recall", params={**asked, "limit": 2}))) == 2
-    assert len(contents(client.get("/recall", params={**asked, "top_k": 7}))) == 7
-    assert len(contents(client.get("/recall", params={**asked, "limit": 3, "top_k": 7}))) == 3
+    assert len(contents(client.get("/recall", params=asked))) == 5  # type: ignore[arg-type]
+    assert len(contents(client.get("/recall", params={**asked, "limit": 2}))) == 2  # type: ignore[dict-item]
+    assert len(contents(client.get("/recall", params={**asked, "top_k": 7}))) == 7  # type: ignore[dict-item]
+    assert len(contents(client.get("/recall", params={**asked, "limit": 3, "top_k": 7}))) == 3  # type: ignore[dict-item]
 
 
 def test_a_threshold_of_zero_is_zero(client: httpx.Client) -> None:

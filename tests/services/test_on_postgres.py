@@ -38,7 +38,7 @@ def test_memstore_counts_and_pages(served: Served) -> None:
             made = client.post("/remember", json={"content": f"note {number}", "session": "s", "tags": ["t"]})
             assert made.status_code == 201
         for params in ({"limit": 2, "offset": 1}, {"limit": 2, "offset": 1, "session": "s"}):
-            told = client.get("/list", params=params).json()
+            told = client.get("/list", params=params).json()  # type: ignore[arg-type]
             assert [each["content"] for each in told["memories"]] == ["note 3", "note 2"]
             assert told["total"] == 5
         assert client.get("/recall", params={"q": "note 3", "tags": "t", "threshold": 0}).json()["count"] == 5

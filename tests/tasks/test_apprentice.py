@@ -26,7 +26,7 @@ def test_an_apprentice_keeps_what_it_learned_unless_told(tmp_path: Path) -> None
         first = Apprentice(client, config)
         await first.add_task_solution_pair_to_memory(TASK, "It is 4711, as on the label")
         await first.close()
-        second = Apprentice(client, {**config, "disable_prefix_caching": True})
+        second = Apprentice(client, {**config, "disable_prefix_caching": True})  # type: ignore[arg-type]
         assert await second.assign_task("Print a page in bay 3: what is the printer's password?") == client.says
         assert "as on the label" in str(client.create_calls[-1]["messages"][-1].content)
         assert await Grader().test_apprentice(second, TASK, "4711", 2, True, client) == (2, 2)
@@ -41,7 +41,7 @@ def test_any_agent_or_team_does_and_starts_each_task_anew(tmp_path: Path) -> Non
     async def teams() -> None:
         client = Answering(says="done")
         agents = [AssistantAgent(name, client) for name in ("writer", "editor")]
-        team = RoundRobinGroupChat(agents, termination_condition=MaxMessageTermination(3))
+        team = RoundRobinGroupChat(agents, termination_condition=MaxMessageTermination(3))  # type: ignore[arg-type]
         for given in (team, AssistantAgent("alone", client)):
             apprentice = Apprentice(client, agent_or_team=given, book=tmp_path / "team.db")
             for number in range(2):
@@ -58,4 +58,4 @@ def test_what_an_apprentice_cannot_be_is_said() -> None:
     with pytest.raises(InvalidInput, match="MagenticOneGroupChat"):
         Apprentice(None, {"name_of_agent_or_team": "Butler"})
     with pytest.raises(InvalidInput, match="no setting 'name'"):
-        Apprentice(None, {"name": "x"})  # type: ignore[typeddict-unknown-key]
+        Apprentice(None, {"name": "x"})  # type: ignore[arg-type]

@@ -58,7 +58,7 @@ def test_a_memo_that_left_the_bank_is_news_again(book: commonplace.Book) -> None
         lambda id: book.revise(id, tags=[]),
         lambda id: book.revise(id, kind="note"),
     ):
-        leave(bank.add_memo("Tea is at five").id)
+        leave(bank.add_memo("Tea is at five").id)  # type: ignore[no-untyped-call]
         assert bank.list_memos() == []
         assert bank.add_memo("Tea is at five") == bank.add_memo("Tea is at five")
         assert [memo.insight for memo in bank.list_memos()] == ["Tea is at five"]
@@ -137,14 +137,14 @@ def test_a_config_of_autogens_is_understood(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="changes nothing here"):
         MemoryBank(config={"path": str(folder), "distance_threshold": 1})
     with pytest.raises(InvalidInput, match="no setting 'treshold'"):
-        MemoryBank(config={"treshold": 1})  # type: ignore[typeddict-unknown-key]
+        MemoryBank(config={"treshold": 1})  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="one book"):
         MemoryBank(config={"path": "a.db"}, book="b.db")
     # A folder that is called like a file, and paths of other types.
     assert not MemoryBank(config={"path": str(tmp_path / "new" / "v1.0")}).contains_memos()
-    assert MemoryBank(config={"path": folder}).contains_memos()  # type: ignore[typeddict-item]
+    assert MemoryBank(config={"path": folder}).contains_memos()  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="is text, not 5"):
-        MemoryBank(config={"path": 5})  # type: ignore[typeddict-item]
+        MemoryBank(config={"path": 5})  # type: ignore[arg-type]
     with pytest.raises(StoreUnavailable, match="cannot be made"):
         MemoryBank(config={"path": str(folder / "commonplace.db" / "below")})
 

@@ -25,7 +25,7 @@ PNG = b"\x89PNG\r\n\x1a\n" + b"rest"
 
 
 def logger(path: Path, level: str = "DEBUG", **more: str) -> PageLogger:
-    return PageLogger({"level": level, "path": str(path), **more})  # type: ignore[typeddict-item]
+    return PageLogger({"level": level, "path": str(path), **more})  # type: ignore[arg-type]
 
 
 def directory(log: PageLogger) -> Path:
@@ -322,7 +322,7 @@ def test_a_value_that_cannot_be_written_stops_nothing(tmp_path: Path, caplog: py
     log = logger(tmp_path)
     ring: dict[str, object] = {}
     ring["ring"] = ring
-    log.log_dict_list([ring, {(1, 2): "tuple"}, {"a": Unshown()}], None)  # type: ignore[list-item, dict-item, arg-type]
+    log.log_dict_list([ring, {(1, 2): "tuple"}, {"a": Unshown()}], None)  # type: ignore[arg-type, dict-item]
     log.log_message_content([Image(), threading.Lock()], "odd")
     log.info(log.log_link_to_local_file(tmp_path / "\udcff.txt"))
     log.finalize()

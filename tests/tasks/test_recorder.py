@@ -255,7 +255,7 @@ class Wordy(ReplayChatCompletionClient):
 async def test_a_stream_of_words_alone_and_arguments_like_an_image_are_replayed(tmp_path: Path) -> None:
     path, answers = tmp_path / "session.json", []
     for mode in ("record", "replay"):
-        client = ChatCompletionClientRecorder(Wordy(["a"], model_info=INFO), mode, str(path))  # type: ignore[arg-type]
+        client = ChatCompletionClientRecorder(Wordy(["a"], model_info=INFO), mode, str(path))
         answers.append([piece async for piece in client.create_stream([user("How many?")])])
         await client.create([user("And?")], extra_create_args={"metadata": {"data": "mills"}})
         client.finalize()
@@ -299,14 +299,14 @@ class Slow(ReplayChatCompletionClient):
 async def test_sessions_of_autogens_own_recorder_are_replayed() -> None:
     client = ChatCompletionClientRecorder(model(), "replay", str(THEIRS))
     look = [SystemMessage(content="Look."), user("What is it?", Image(Pixels.new("RGB", (5, 5), "red")))]
-    answer = await client.create(look, extra_create_args={"seed": 1})
+    answer = await client.create(look, extra_create_args={"seed": 1})  # type: ignore[arg-type]
     assert (answer.content, answer.cached) == ("A red square", True)
     call = await client.create([user("How many?")])
     assert (call.content, call.thought, call.usage) == (CALL.content, CALL.thought, CALL.usage)
     client.finalize()
     other = [SystemMessage(content="Look."), user("What is it?", Image(Pixels.new("RGB", (5, 5), "blue")))]
     with pytest.raises(ReplayMismatch, match="sha256"):
-        await ChatCompletionClientRecorder(model(), "replay", str(THEIRS)).create(other)
+        await ChatCompletionClientRecorder(model(), "replay", str(THEIRS)).create(other)  # type: ignore[arg-type]
 
 
 async def test_the_client_counts_and_describes_itself(tmp_path: Path) -> None:

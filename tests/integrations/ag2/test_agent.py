@@ -75,7 +75,7 @@ def test_what_one_agent_hears_another_knows_and_each_line_has_its_speaker(book: 
                         answers=[call("consult", "{}"), "Noted.", "Yes."], hitl_hook=lambda: "Pier four")  # fmt: skip
         stream = MemoryStream()
         said = "We chose FastAPI over Flask as the web framework because of async support."
-        await planner.ask(said, ImageInput("https://example.com/pier.png"), stream=stream)
+        await planner.ask(said, ImageInput("https://example.com/pier.png"), stream=stream)  # type: ignore[call-overload]
         expected = [("ana", "user", said), ("ana", "user", "Pier four"), ("planner", "assistant", "Noted.")]
         assert lines(book, stream.id) == expected
         await planner.ask("Which web framework did we choose?", stream=stream)
@@ -136,7 +136,7 @@ def test_spaces_scopes_filters_and_budgets_hold(book: commonplace.Book) -> None:
         assert await shown(threshold=1.0) == ""
         assert "secret" in await shown(where=book.in_space("secret"))
         with pytest.raises(commonplace.InvalidInput):
-            RecallPolicy(book, within="ana")  # type: ignore[arg-type]
+            RecallPolicy(book, within="ana")
         with pytest.raises(commonplace.InvalidInput, match="session"):
             LearnAggregate(book, scope=Scope(session="s"))
 
@@ -182,7 +182,7 @@ def test_tools_write_into_their_scope_and_forget_only_their_own(book: commonplac
                           if isinstance(event, ToolResultsEvent)][1:]  # fmt: skip
         assert memory.id in found
         assert "belongs to somebody else" in refused
-        assert book.get(theirs.id)
+        assert book.get(theirs.id)  # type: ignore[truthy-bool]
 
     asyncio.run(main())
 

@@ -26,7 +26,7 @@ STORES = {
 
 def run(name: str, path: Path, checks: Checks) -> None:
     async def main() -> None:
-        store = STORES[name](path)
+        store = STORES[name](path)  # type: ignore[no-untyped-call]
         await checks(store)
         if name != "memory":
             closed = store.close()

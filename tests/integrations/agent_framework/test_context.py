@@ -36,7 +36,7 @@ def test_memory_stands_just_before_the_input_and_is_gone_in_the_next_turn(book: 
     async def main() -> None:
         memory, history = CommonplaceContextProvider(book, learn=False), InMemoryHistoryProvider()
         given = {"given first": [history, memory], "given last": [memory, history], "added by the agent": [memory]}
-        assistant = agent(*given[order], answers=["At noon.", "No.", "Hello."])
+        assistant = agent(*given[order], answers=["At noon.", "No.", "Hello."])  # type: ignore[misc]
         session = assistant.create_session()
         await assistant.run("When does the ferry leave?", session=session)
         recalled, words = assistant.client.texts()
@@ -124,7 +124,7 @@ def test_storing_and_searching_are_apart(tmp_path: Path) -> None:
         for wrong in ({"space": "a", "application_id": "b"}, {"scope": Scope(user="a"), "user_id": "b"},
                       {"within": Within(users=("a",)), "search_user_id": "b"}):  # fmt: skip
             with pytest.raises(commonplace.InvalidInput, match="they differ"):
-                CommonplaceContextProvider(path, **wrong)  # type: ignore[arg-type]
+                CommonplaceContextProvider(path, **wrong)
 
     asyncio.run(main())
 
@@ -168,7 +168,7 @@ def test_tools_write_into_their_scope_and_forget_only_their_own(book: commonplac
                              if content.type == "function_result"]  # fmt: skip
         assert memory.id in found
         assert "belongs to somebody else" in refused
-        assert book.get(theirs.id)
+        assert book.get(theirs.id)  # type: ignore[truthy-bool]
 
     asyncio.run(main())
 

@@ -55,7 +55,7 @@ def test_a_new_agent_has_what_was_added_meanwhile(book: commonplace.Book) -> Non
 
 def test_an_agent_takes_a_list_of_memories_only(book: commonplace.Book) -> None:
     with pytest.raises(TypeError, match="Expected Memory"):
-        AssistantAgent("a", client(), memory=CommonplaceMemory(book))  # type: ignore[arg-type]
+        AssistantAgent("a", client(), memory=CommonplaceMemory(book))
 
 
 def test_an_agent_with_memory_comes_back_from_its_config(tmp_path: Path) -> None:

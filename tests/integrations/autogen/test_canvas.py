@@ -211,4 +211,4 @@ def test_what_has_no_name_is_not_dropped_but_refused(book: commonplace.Book) -> 
         with pytest.raises(commonplace.InvalidInput, match="filename"):
             asyncio.run(memory.add(content))
     with pytest.raises(commonplace.InvalidInput, match="str or bytes"):
-        memory.canvas.add_or_update_file("a.md", 5)  # type: ignore[arg-type]
+        memory.canvas.add_or_update_file("a.md", 5)

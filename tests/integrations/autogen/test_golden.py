@@ -64,7 +64,7 @@ def test_a_list_is_written_as_it_is_written_down_here() -> None:
 def test_the_others_write_as_it_is_written_down_here(module: str, name: str) -> None:
     upstream: Any = getattr(importlib.import_module(f"autogen_ext.memory.{module}"), name)
 
-    class WithoutService(upstream):  # type: ignore[misc]
+    class WithoutService(upstream):
         _limit = 10  # what its constructor would set, had it not to ask the service
         config = SimpleNamespace(sequential=False)
 

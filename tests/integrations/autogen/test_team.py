@@ -311,7 +311,7 @@ def test_a_level_that_is_not_there_is_refused(book: commonplace.Book) -> None:
     with pytest.raises(commonplace.InvalidInput, match="no group"):
         shared_memory(book, agent="ana")
     with pytest.raises(commonplace.InvalidInput, match="'agent', 'group' or 'global'"):
-        shared_memory(book, agent="ana", group="crew", writes="all")  # type: ignore[arg-type]
+        shared_memory(book, agent="ana", group="crew", writes="all")
 
 
 def test_one_memory_object_may_be_given_to_every_agent(book: commonplace.Book) -> None:

@@ -16,7 +16,7 @@ from tests.integrations.autogen.scripted import agent, asked, call, client
 
 
 async def use(book: commonplace.Book, name: str, arguments: dict[str, str], **options: Scope) -> tuple[bool, str]:
-    result = await StaticWorkbench(memory_tools(book, **options)).call_tool(name, arguments, CancellationToken())  # type: ignore[arg-type]
+    result = await StaticWorkbench(memory_tools(book, **options)).call_tool(name, arguments, CancellationToken())
     return result.is_error, result.to_text()
 
 
