@@ -204,4 +204,4 @@ def _vectors(rng: np.random.Generator, rows: int, dimension: int) -> np.ndarray:
 def _unit(vectors: np.ndarray) -> np.ndarray:
     import numpy as np
 
-    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)  # type: ignore[no-any-return]

@@ -87,7 +87,7 @@ def _increment(book: Book) -> None:
         entry = shared.entry("all")
         value, version = (entry.value, entry.version) if entry is not None else (0, 0)
         try:
-            shared.set("all", value + 1, if_version=version)
+            shared.set("all", value + 1, if_version=version)  # type: ignore[operator]
         except Conflict:
             continue
         return

@@ -33,7 +33,7 @@ def main() -> None:
     options = parser.parse_args()
     said = [message for line in options.data.read_text().splitlines() for message in json.loads(line)["messages"]]
     with tempfile.TemporaryDirectory() as folder, commonplace.open(Path(folder) / "book.db") as book:
-        book.core.wake = lambda: None  # type: ignore[method-assign]  # the jobs are run, and timed, below
+        book.core.wake = lambda: None  # type: ignore[attr-defined]  # the jobs are run, and timed, below
         book.learn("a: b", wait=True)
         given = _given(said)
         for number in range(options.rounds):

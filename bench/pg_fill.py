@@ -26,7 +26,7 @@ def databases(
     server: Server, made: Corpus, names: tuple[str, ...], dimension: int, size: int, notes: list[str]
 ) -> dict[str, str]:
     """Make and fill a database for each side; returns their URLs."""
-    urls = {}
+    urls = {}  # type: ignore[var-annotated]
     if any(name.startswith("langgraph") for name in names):
         urls |= _langgraph(server, made, names, dimension, size, notes)
     if "commonplace" in names:

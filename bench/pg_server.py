@@ -73,7 +73,7 @@ class Server:
             except psutil.NoSuchProcess:
                 continue
             spent += used.user + used.system
-        return spent
+        return spent  # type: ignore[no-any-return]
 
     def superuser_url(self, name: str) -> str:
         return self._local.url.replace("/postgres?", f"/{name}?")

@@ -113,7 +113,7 @@ def _plan(options: argparse.Namespace) -> Plan:
     common = {"dimension": options.dimension, "seed": options.seed, "names": options.sides}
     if options.quick:
         few = {"questions": 40, "recalls": (40, 64, 64), "adds": (20, 64, 64), "batches": 1, "rounds": 1}
-        return Plan(sizes=(2_000,), big=2_000, **common, **few)
+        return Plan(sizes=(2_000,), big=2_000, **common, **few)  # type: ignore[arg-type]
     return Plan(sizes=options.sizes, big=options.big, **common)
 
 

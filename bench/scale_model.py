@@ -137,7 +137,7 @@ def sizing(lines: dict[str, Line], memories: int) -> dict[str, float]:
 def _in_use(hot: float, vector: float, memories: int) -> float:
     """What the spaces in use need in memory: their own words, but each page on which one of their vectors lies."""
     pages = 1 - (1 - IN_USE) ** (PAGE / vector)
-    return IN_USE * (hot - vector * memories) + pages * vector * memories
+    return IN_USE * (hot - vector * memories) + pages * vector * memories  # type: ignore[no-any-return]
 
 
 def _over(steps: Sequence[Any], of: str, what: Callable[[Any], float], scale: str) -> Line:

@@ -135,7 +135,7 @@ class Probe:
         """Memory of its own that the largest of the server's processes for a client holds."""
         pids = [pid for (pid,) in self.run("SELECT pid FROM pg_stat_activity WHERE application_name = 'commonplace'")]
         infos = [psutil.Process(pid).memory_info() for pid in pids]
-        return max((info.rss - info.shared) / 1e6 for info in infos)
+        return max((info.rss - info.shared) / 1e6 for info in infos)  # type: ignore[no-any-return]
 
     def settle(self) -> None:
         self.server.settle(self.name)

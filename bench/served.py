@@ -110,7 +110,7 @@ class Served(ABC):
 
     def resident_mb(self) -> float:
         """Resident memory of all its processes; what they share counts once for each."""
-        return sum(psutil.Process(pid).memory_info().rss for pid in self.pids()) / 1e6
+        return sum(psutil.Process(pid).memory_info().rss for pid in self.pids()) / 1e6  # type: ignore[no-any-return]
 
     def ask(self, method: str, path: str, body: object = None) -> Any:
         """One request, for what is not measured."""

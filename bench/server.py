@@ -284,7 +284,7 @@ def quicker(bench: Bench, chroma: Chroma) -> None:
     said = ", ".join(f"{way} {rate:,.1f}/s" for way, rate in rates.items())
     space = "a collection of its own" if chroma.apart else "a filter"
     words = "one request" if chroma.together else "two requests"
-    chroma.notes += (f"a space is {space}; words and vector among all are {words}: the quicker ways ({said})",)
+    chroma.notes += (f"a space is {space}; words and vector among all are {words}: the quicker ways ({said})",)  # type: ignore[assignment]
 
 
 def _line(name: str, clients: int, title: str, figures: dict[str, Any]) -> str:

@@ -135,7 +135,7 @@ class Served:
 
 def _words(process: psutil.Process) -> list[str]:
     try:
-        return process.cmdline()
+        return process.cmdline()  # type: ignore[no-any-return]
     except psutil.Error:
         return []
 

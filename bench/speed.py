@@ -89,7 +89,7 @@ def _plan(options: argparse.Namespace) -> Plan:
         seed=options.seed,
     )
     if options.quick:
-        plan = replace(plan, **QUICK)
+        plan = replace(plan, **QUICK)  # type: ignore[arg-type]
     return replace(plan, limit=options.limit) if options.limit else plan
 
 

@@ -20,17 +20,17 @@ def shipped_embedding() -> Iterator[None]:
     def with_function(self: Any, name: str, **options: Any) -> Any:
         return make(self, name, **{**options, "embedding_function": function})
 
-    Client.create_collection = with_function  # type: ignore[method-assign]
+    Client.create_collection = with_function
     try:
         yield
     finally:
-        Client.create_collection = make  # type: ignore[method-assign]
+        Client.create_collection = make
 
 
 def _function(embedder: StaticEmbedder) -> Any:
     from chromadb import EmbeddingFunction
 
-    class Shipped(EmbeddingFunction):  # type: ignore[type-arg]
+    class Shipped(EmbeddingFunction):  # type: ignore[misc]
         """The embedder in the form that Chroma calls."""
 
         def __init__(self) -> None:

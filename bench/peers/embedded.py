@@ -42,4 +42,4 @@ class Adapter(Peer):
 
 def _fit(vector: np.ndarray, dimension: int) -> np.ndarray:
     fitted = np.resize(vector, dimension)
-    return fitted / np.linalg.norm(fitted)
+    return fitted / np.linalg.norm(fitted)  # type: ignore[no-any-return]

@@ -68,7 +68,7 @@ class Flat(Adapter):
     """The same without an approximate index: every search reads the namespace."""
 
     kind: ClassVar[dict[str, str]] = {"kind": "flat"}
-    notes: ClassVar[tuple[str, ...]] = ("ann_index_config kind=flat: exact",)
+    notes: ClassVar[tuple[str, ...]] = ("ann_index_config kind=flat: exact",)  # type: ignore[assignment]
 
 
 def _put(row: Row) -> PutOp:

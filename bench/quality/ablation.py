@@ -16,7 +16,7 @@ def switch_off(part: str) -> None:
     elif part == "request":
         request.strip_request = lambda text: text
     elif part == "affinity":
-        evidence.WordMatcher = type("Nobody", (), {})
+        evidence.WordMatcher = type("Nobody", (), {})  # type: ignore[assignment, attr-defined]
     else:
         for module, name in _WEIGHTS[part]:
             setattr(module, name, 0.0)

@@ -36,4 +36,4 @@ def draw(rows: Sequence[Row], path: Path) -> None:
 
 
 def _line(axes: object, across: Sequence[int], values: Sequence[Sequence[float]], style: dict[str, object]) -> None:
-    axes.plot(across, [100 * measures.interval(each)[0] for each in values], **style)
+    axes.plot(across, [100 * measures.interval(each)[0] for each in values], **style)  # type: ignore[attr-defined]

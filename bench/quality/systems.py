@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-import Stemmer
+import Stemmer  # type: ignore[import-not-found]
 
 import commonplace
 from commonplace.models import embedders
@@ -325,7 +325,7 @@ class Mem0(Meaning):
         if not hasattr(self, "folder"):
             self.folder = Path(tempfile.mkdtemp(prefix="quality-mem0-"))
             store = {"collection_name": "units", "embedding_model_dims": self.embedder.dimension}
-            self.memory = mem0.Memory.from_config(
+            self.memory = mem0.Memory.from_config(  # type: ignore[attr-defined]
                 {
                     "vector_store": {"provider": "qdrant", "config": {**store, "path": str(self.folder / "qdrant")}},
                     "history_db_path": str(self.folder / "history.db"),
@@ -352,10 +352,10 @@ class Embedding:
         self.embedder = embedder
 
     def embed(self, text: str, memory_action: str | None = None) -> list[float]:
-        return self.embedder.embed([text])[0].tolist()
+        return self.embedder.embed([text])[0].tolist()  # type: ignore[no-any-return]
 
     def embed_batch(self, texts: Sequence[str], memory_action: str | None = None) -> list[list[float]]:
-        return self.embedder.embed(list(texts)).tolist()
+        return self.embedder.embed(list(texts)).tolist()  # type: ignore[no-any-return]
 
 
 _stemmer = Stemmer.Stemmer("english")

