@@ -31,7 +31,7 @@ from commonplace.settings import Settings
 from commonplace.store.base import Row, Tx
 from commonplace.store.postgres.address import Address
 from commonplace.store.postgres.transaction import Transaction
-from commonplace.store.postgres.wire import Answer, VectorTypes, Wire, register_types
+from commonplace.store.postgres.wire import VectorTypes, Wire, register_types
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -233,7 +233,7 @@ class Patience:
 
     def allows(self, error: psycopg.Error) -> bool:
         """Whether to try again after this error; waits a little first."""
-        hopeless = isinstance(error, PoolTimeout) or not (is_lost(error) or is_passing(error))
+        hopeless = isinstance(error, PoolTimeout) or not (is_lost(error) or isinstance(error, _AGAIN))
         if hopeless or time.monotonic() + self._nap > self.deadline:
             return False
         time.sleep(random.uniform(self._nap / 2, self._nap))
@@ -251,6 +251,10 @@ _PATIENCE = 1.0
 """Seconds that a recall waits for a replica; then it asks the primary."""
 _REST = 5.0
 """Seconds without requests to a replica that did not answer."""
+
+
+class ReplicaBehind(Exception):
+    """The replica has not seen a write yet."""
 
 
 class Replica:
@@ -288,18 +292,23 @@ class Replica:
         with self._lock:
             return [each for each in (space, None) if each in self._missed]
 
-    def is_fresh(self, tx: Transaction, space: int) -> Answer:
-        """Ask whether the replica of `tx` has seen every write of this process to the space."""
+    def ensure_fresh(self, wire: Wire, space: int) -> None:
+        """Raise ReplicaBehind unless the replica has seen every write of this process to the space."""
         with self._lock:
             wanted = max(self._written.get(space, 0), self._floor)
-        return tx.send(_FRESH, {"written": f"{wanted >> 32:X}/{wanted & 0xFFFFFFFF:X}"})
+        answer = Transaction(wire).send(_FRESH, {"written": f"{wanted >> 32:X}/{wanted & 0xFFFFFFFF:X}"})
+        wire.sync()  # outside the snapshot, so that the answer holds for it
+        if not answer.fetchall()[0][0]:
+            raise ReplicaBehind
 
-    def ask(self, question: Callable[[Connections, Patience], T | None]) -> T | None:
+    def ask(self, question: Callable[[Connections, Patience], T]) -> T | None:
         """Return the replica's answer; None if it is behind or away."""
         if time.monotonic() < self._resting_until:
             return None
         try:
             return question(self._connections, Patience(_PATIENCE))
+        except ReplicaBehind:
+            return None
         except StoreError as error:
             if not isinstance(error, (StoreBusy, StoreUnavailable)):
                 _LOG.warning("a replica could not answer, the primary does: %s", error)
@@ -331,11 +340,6 @@ def is_lost(error: psycopg.Error) -> bool:
     return error.sqlstate is None or error.sqlstate.startswith("08")
 
 
-def is_passing(error: psycopg.Error) -> bool:
-    """Whether the same transaction may succeed if it is tried again at once."""
-    return isinstance(error, _AGAIN)
-
-
 def is_busy(error: psycopg.Error) -> bool:
     """Whether others held a lock or connection for too long."""
     return isinstance(error, (errors.LockNotAvailable, errors.QueryCanceled, PoolTimeout))
@@ -346,26 +350,22 @@ def is_pooler(error: psycopg.Error) -> bool:
     return isinstance(error, _UNPREPARED)
 
 
-_MEANINGS: tuple[tuple[tuple[type[psycopg.Error], ...], type[StoreError], str], ...] = (
-    ((PoolTimeout,), StoreBusy, "no connection to {where} became free in time; try again, or raise pool_size"),
+_MEANINGS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], type[StoreError], str], ...] = (
+    (PoolTimeout, StoreBusy, "no connection to {where} became free in time; try again, or raise pool_size"),
+    (errors.LockNotAvailable, StoreBusy, "other writers held {where} for too long; try again, or raise busy_timeout"),
+    (errors.QueryCanceled, StoreBusy, "{where} took longer than statement_timeout; try again, or raise it"),
     (
-        (errors.LockNotAvailable,),
-        StoreBusy,
-        "other writers held {where} for too long; try again, or raise busy_timeout",
-    ),
-    ((errors.QueryCanceled,), StoreBusy, "{where} took longer than statement_timeout; try again, or raise it"),
-    (
-        (errors.TooManyConnections,),
+        errors.TooManyConnections,
         StoreBusy,
         "{where} takes no more connections; lower pool_size, or put a pooler in front ({said})",
     ),
     ((errors.DiskFull, errors.OutOfMemory), StoreFull, "{where} has no room left; nothing was changed ({said})"),
     (
-        (errors.ReadOnlySqlTransaction,),
+        errors.ReadOnlySqlTransaction,
         StoreReadOnly,
         "{where} is a read-only server: give the primary's URL, a replica's as read_url",
     ),
-    ((errors.InsufficientPrivilege,), StoreReadOnly, "the role may not do this in {where}: {said}"),
+    (errors.InsufficientPrivilege, StoreReadOnly, "the role may not do this in {where}: {said}"),
     ((errors.DataCorrupted, errors.IndexCorrupted), StoreCorrupt, "{where} is damaged: {said}; restore a backup"),
     (
         (errors.UndefinedTable, errors.UndefinedColumn, errors.InvalidSchemaName),

@@ -13,9 +13,10 @@ import threading
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TypeVar, overload
+from typing import TypeVar
 
 import numpy as np
 import psycopg
@@ -28,15 +29,47 @@ from commonplace.store.postgres import database
 from commonplace.store.postgres.address import Address, parse
 from commonplace.store.postgres.connections import Connections, Patience, PostgresConnection, Replica
 from commonplace.store.postgres.search import Graphs, count_terms, search
-from commonplace.store.postgres.transaction import EVERY_SPACE, SYNTAX, Beginning, Transaction, make_beginning
-from commonplace.store.postgres.wire import Answer, Numbers
+from commonplace.store.postgres.transaction import EVERY_SPACE, SYNTAX, Transaction, make_beginning
+from commonplace.store.postgres.wire import Numbers
 from commonplace.store.where import PostgresSyntax
 from commonplace.values import Check
 from commonplace.values.arrays import Ints
 
 T = TypeVar("T")
 J = TypeVar("J")
-_Asks = Callable[[Transaction], Answer]
+
+
+_TOGETHER = 50
+"""At most this many callers share a commit: each has a savepoint, and more than 64 of those are slow for everybody."""
+_FATE = b"SELECT pg_xact_status(CAST($1 AS xid8))"
+# The transaction's number alone proves nothing: after a crash, unused numbers are given out again.
+_RECEIPT = """WITH counted AS (INSERT INTO census (space, population, last) SELECT * FROM unnest(:spaces, :more, :lasts)
+    ON CONFLICT (space) DO UPDATE SET population = census.population + excluded.population,
+    last = greatest(census.last, excluded.last))
+    INSERT INTO receipt (writer, token, at) VALUES (:writer, :token, now())
+    ON CONFLICT (writer) DO UPDATE SET token = excluded.token, at = excluded.at"""
+_RECEIVED = "SELECT 1 FROM {schema}.receipt WHERE writer = $1 AND token = $2"
+
+
+@dataclass(slots=True, eq=False)
+class _Lane:
+    """The callers of one process that write to one space."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    leader: int | None = None
+    queue: deque[Task] = field(default_factory=deque)
+    users: int = 0
+
+
+@dataclass(slots=True)
+class _Attempt:
+    """How far one attempt of a transaction got."""
+
+    committing: bool = False
+    committed: bool = False
+    number: str = ""
+    token: int = field(default_factory=lambda: secrets.randbits(62))
+    writer: int = 0
 
 
 class PostgresStore:
@@ -60,13 +93,8 @@ class PostgresStore:
         self._replica = (
             None if replica_address is None else Replica(replica_address, settings, types, prepared.position)
         )
-        self._writer = Writer(
-            address,
-            self._primary,
-            self._beginning,
-            replica=self._replica,
-            timeout=settings.busy_timeout,
-        )
+        self._lanes: defaultdict[int, _Lane] = defaultdict(_Lane)
+        self._lanes_lock = threading.Lock()
 
     @property
     def engine(self) -> str:
@@ -76,177 +104,11 @@ class PostgresStore:
     def syntax(self) -> PostgresSyntax:
         return SYNTAX
 
-    def write(self, work: Callable[[Tx], T], space: int | None) -> T:
-        self._ensure_open()
-        return self._writer.write(work, space)
-
-    def read(self, work: Callable[[Tx], T], space: int | None) -> T:
-        self._ensure_open()
-        return self._read(self._primary, work, space, Patience(self._settings.busy_timeout))
-
-    def search(
-        self, space: int, probe: Probe, where: Where, choose: Choose[J], *, narrow: bool, as_of: int | None
-    ) -> Found[J]:
-        return self._recall(
-            lambda tx: search(tx, self._graphs, space, probe, where, choose, narrow=narrow, as_of=as_of), space
-        )
-
-    def frequencies(self, space: int, terms: Sequence[int], generation: int) -> Ints:
-        return self._recall(lambda tx: count_terms(tx, space, terms), space)
-
-    def _recall(self, work: Callable[[Transaction], T], space: int) -> T:
-        """Run the work on the replica if it has seen enough, else on the primary."""
-        self._ensure_open()
-        if self._replica is not None:
-            for missed in self._replica.find_missed(space):
-                self.read(partial(self._replica.note_written, space=missed), space)
-            fresh = partial(self._replica.is_fresh, space=space)
-            found = self._replica.ask(lambda there, patience: self._read(there, work, space, patience, fresh))
-            if found is not None:
-                return found
-        return self._read(self._primary, work, space, Patience(self._settings.busy_timeout))
-
-    @overload
-    def _read(
-        self, connections: Connections, work: Callable[[Transaction], T], space: int | None, patience: Patience
-    ) -> T: ...
-
-    @overload
-    def _read(
-        self,
-        connections: Connections,
-        work: Callable[[Transaction], T],
-        space: int | None,
-        patience: Patience,
-        fresh: _Asks,
-    ) -> T | None: ...
-
-    def _read(
-        self,
-        connections: Connections,
-        work: Callable[[Transaction], T],
-        space: int | None,
-        patience: Patience,
-        fresh: _Asks | None = None,
-    ) -> T | None:
-        """Run the work on a snapshot; None if the server is behind by the answer to `fresh`."""
-        while True:
-            try:
-                with connections.borrow(patience.deadline) as connection, connection.wire() as wire:
-                    tx = Transaction(wire)
-                    # Asked before the snapshot is taken, so that the answer holds for it.
-                    asked = None if fresh is None else fresh(tx)
-                    if asked is not None:
-                        wire.sync()
-                        if not asked.fetchall()[0][0]:
-                            return None
-                    return self._run(tx, work, space)
-            except psycopg.Error as error:
-                if errors.is_pooler(error):
-                    connections.stop_preparing()
-                elif not patience.allows(error):
-                    raise errors.translate(error, self._address.shown) from error
-
-    def _run(self, tx: Transaction, work: Callable[[Transaction], T], space: int | None) -> T:
-        self._beginning.begin_reading(tx, space)
-        try:
-            result = work(tx)
-        except CommonplaceError:
-            tx.run("ROLLBACK")
-            raise
-        tx.run("ROLLBACK")
-        return result
-
-    def scrub(self, space: int) -> None:
-        """Do nothing: the server removes deleted rows with its next vacuum."""
-
-    def size(self) -> int:
-        return self.read(database.size, None)
-
-    def backup(self, path: Path) -> bool:
-        return False  # there is no file to copy
-
-    def check(self, *, deep: bool) -> Check:
-        return self.read(lambda tx: database.check(tx, deep=deep), None)
-
-    def close(self) -> None:
-        # A forked child must not touch its parent's connections.
-        if os.getpid() != self._pid or self._closed:
-            return
-        self._closed = True
-        self._graphs.close()
-        self._primary.close()
-        if self._replica is not None:
-            self._replica.close()
-
-    def _ensure_open(self) -> None:
-        if self._closed:
-            raise StoreClosed(f"the book at {self._address.shown} was closed")
-        if os.getpid() != self._pid:
-            raise StoreClosed(f"{self._address.shown} was opened before a fork; open it again in the child process")
-
-
-# -- writing -------------------------------------------------------------------------------------------
-
-_TOGETHER = 50
-"""At most this many callers share a commit: each has a savepoint, and more than 64 of those are slow for everybody."""
-_FATE = b"SELECT pg_xact_status(CAST($1 AS xid8))"
-# The transaction's number alone proves nothing: after a crash, unused numbers are given out again.
-_RECEIPT = """WITH counted AS (INSERT INTO census (space, population, last) SELECT * FROM unnest(:spaces, :more, :lasts)
-    ON CONFLICT (space) DO UPDATE SET population = census.population + excluded.population,
-    last = greatest(census.last, excluded.last))
-    INSERT INTO receipt (writer, token, at) VALUES (:writer, :token, now())
-    ON CONFLICT (writer) DO UPDATE SET token = excluded.token, at = excluded.at"""
-_RECEIVED = "SELECT 1 FROM {schema}.receipt WHERE writer = $1 AND token = $2"
-
-
-class _Lane:
-    """The callers of one process that write to one space."""
-
-    __slots__ = ("leader", "lock", "queue", "users")
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.leader: int | None = None
-        self.queue: deque[Task] = deque()
-        self.users = 0
-
-
-class _Attempt:
-    """How far one attempt of a transaction got."""
-
-    __slots__ = ("committed", "committing", "number", "token", "writer")
-
-    def __init__(self) -> None:
-        self.committing = False
-        self.committed = False
-        self.number = ""
-        self.token = secrets.randbits(62)
-        self.writer = 0
-
-
-class Writer:
-    """Runs callers' work in transactions on the primary."""
-
-    def __init__(
-        self,
-        address: Address,
-        connections: Connections,
-        beginning: Beginning,
-        *,
-        replica: Replica | None,
-        timeout: float,
-    ) -> None:
-        self._address = address
-        self._connections = connections
-        self._beginning = beginning
-        self._replica = replica
-        self._timeout = timeout
-        self._lanes: defaultdict[int, _Lane] = defaultdict(_Lane)
-        self._lanes_lock = threading.Lock()
+    # -- writing ---------------------------------------------------------------------------------
 
     def write(self, work: Callable[[Tx], T], space: int | None) -> T:
-        """Queue the work; the caller that gets the lane first runs everything queued in one transaction."""
+        # Every caller queues its work; the first to get the lane runs everything queued in one transaction.
+        self._ensure_open()
         task = Task(work)
         with self._lane(EVERY_SPACE if space is None else space) as lane:
             if lane.leader == threading.get_ident():
@@ -317,7 +179,7 @@ class Writer:
         """Run the tasks in one transaction, retried while the server is away, but never committed twice."""
         if not tasks:
             return
-        patience = Patience(self._timeout)
+        patience = Patience(self._settings.busy_timeout)
         attempt = _Attempt()
         while not self._is_committed(tasks, space, attempt, patience):
             attempt = _Attempt()
@@ -327,7 +189,7 @@ class Writer:
     def _is_committed(self, tasks: list[Task], space: int | None, attempt: _Attempt, patience: Patience) -> bool:
         """Try once; False if nothing happened and it may be tried again."""
         try:
-            with self._connections.borrow(patience.deadline) as connection:
+            with self._primary.borrow(patience.deadline) as connection:
                 self._transact(connection, tasks, space, attempt)
         except psycopg.Error as error:
             if attempt.committing and (attempt.committed or errors.is_lost(error)):
@@ -335,7 +197,7 @@ class Writer:
                     self._replica.note_missed(space)
                 return attempt.committed or self._was_committed(attempt, patience)
             if errors.is_pooler(error):
-                self._connections.stop_preparing()
+                self._primary.stop_preparing()
             elif not patience.allows(error):
                 raise
             return False
@@ -368,7 +230,7 @@ class Writer:
         """Ask the server about a transaction whose COMMIT was never answered."""
         while True:
             try:
-                with self._connections.borrow(patience.deadline) as connection:
+                with self._primary.borrow(patience.deadline) as connection:
                     if not _is_running(connection, attempt.number):
                         sql = _RECEIVED.format(schema=self._address.quoted)
                         return bool(connection.execute(sql.encode(), [attempt.writer, attempt.token]).fetchall())
@@ -382,6 +244,87 @@ class Writer:
     def _unknown(self, why: str) -> StoreError:
         shown = self._address.shown
         return StoreError(f"the connection to {shown} broke in a commit, and {why}: the write may or may not be there")
+
+    # -- reading ---------------------------------------------------------------------------------
+
+    def read(self, work: Callable[[Tx], T], space: int | None) -> T:
+        self._ensure_open()
+        return self._read(self._primary, work, space, Patience(self._settings.busy_timeout))
+
+    def search(
+        self, space: int, probe: Probe, where: Where, choose: Choose[J], *, narrow: bool, as_of: int | None
+    ) -> Found[J]:
+        return self._recall(
+            lambda tx: search(tx, self._graphs, space, probe, where, choose, narrow=narrow, as_of=as_of), space
+        )
+
+    def frequencies(self, space: int, terms: Sequence[int], generation: int) -> Ints:
+        return self._recall(lambda tx: count_terms(tx, space, terms), space)
+
+    def _recall(self, work: Callable[[Transaction], T], space: int) -> T:
+        """Run the work on the replica if it has seen enough, else on the primary."""
+        self._ensure_open()
+        if self._replica is not None:
+            for missed in self._replica.find_missed(space):
+                self.read(partial(self._replica.note_written, space=missed), space)
+            found = self._replica.ask(lambda there, patience: self._read(there, work, space, patience))
+            if found is not None:
+                return found
+        return self._read(self._primary, work, space, Patience(self._settings.busy_timeout))
+
+    def _read(
+        self, connections: Connections, work: Callable[[Transaction], T], space: int | None, patience: Patience
+    ) -> T:
+        """Run the work on a snapshot."""
+        while True:
+            try:
+                with connections.borrow(patience.deadline) as connection, connection.wire() as wire:
+                    if self._replica is not None and space is not None and connections is not self._primary:
+                        self._replica.ensure_fresh(wire, space)
+                    tx = Transaction(wire)
+                    self._beginning.begin_reading(tx, space)
+                    try:
+                        result = work(tx)
+                    except CommonplaceError:
+                        tx.run("ROLLBACK")
+                        raise
+                    tx.run("ROLLBACK")
+                    return result
+            except psycopg.Error as error:
+                if errors.is_pooler(error):
+                    connections.stop_preparing()
+                elif not patience.allows(error):
+                    raise errors.translate(error, self._address.shown) from error
+
+    # -- maintenance -----------------------------------------------------------------------------
+
+    def scrub(self, space: int) -> None:
+        """Do nothing: the server removes deleted rows with its next vacuum."""
+
+    def size(self) -> int:
+        return self.read(database.size, None)
+
+    def backup(self, path: Path) -> bool:
+        return False  # there is no file to copy
+
+    def check(self, *, deep: bool) -> Check:
+        return self.read(lambda tx: database.check(tx, deep=deep), None)
+
+    def close(self) -> None:
+        # A forked child must not touch its parent's connections.
+        if os.getpid() != self._pid or self._closed:
+            return
+        self._closed = True
+        self._graphs.close()
+        self._primary.close()
+        if self._replica is not None:
+            self._replica.close()
+
+    def _ensure_open(self) -> None:
+        if self._closed:
+            raise StoreClosed(f"the book at {self._address.shown} was closed")
+        if os.getpid() != self._pid:
+            raise StoreClosed(f"{self._address.shown} was opened before a fork; open it again in the child process")
 
 
 def _census(tx: Transaction) -> dict[str, Numbers]:
