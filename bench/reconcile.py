@@ -20,7 +20,7 @@ import numpy as np
 
 from commonplace.models.embedders import load
 from commonplace.reconcile.claims.reading import key, read
-from commonplace.reconcile.relate import Statement, relate
+from commonplace.reconcile.relate import Assertion, relate
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLES = ROOT / "tests" / "data" / "learning"
@@ -32,8 +32,8 @@ FOLLOWED = 64
 misses = False
 
 
-def say(text: str, owner: str | None = None, **more: Any) -> Statement:
-    return Statement(text=text, kind=more.pop("kind", "fact"), owner=owner, said_at=WHEN, **more)
+def say(text: str, owner: str | None = None, **more: Any) -> Assertion:
+    return Assertion(text=text, kind=more.pop("kind", "fact"), owner=owner, said_at=WHEN, **more)
 
 
 def missed(*parts: object) -> None:

@@ -189,13 +189,22 @@ def copy(
     progress: Progress | None = None,
     settings: Settings | None = None,
 ) -> Copied:
-    """Copy a book as `transfer.copy.copy` does, between paths, URLs or open stores; make the target if it is new."""
-    from commonplace.transfer import copy as transfer  # few programs copy
+    """Copy every space, or those named, between paths, URLs or open stores, and verify what arrived.
+
+    The target is created if it is new. Run again, a copy goes on where it stopped. Both ends may be in use: each memory
+    is copied whole, as it was when it was read, and the next run fetches what the source gets later. What only the
+    target has stays there, unless `mirror` removes it and overwrites what differs; spaces that the source does not have
+    are never touched.
+
+    `progress` is called with how many steps are done and how many there are. Raises Conflict if the target holds
+    something else under the same id or key, EmbedderMismatch if its vectors come from another embedder.
+    """
+    from commonplace.transfer.copy import CopyRun  # few programs copy
 
     with _open_end(source, "the source", settings) as old, _open_end(target, "the target", settings, new=True) as new:
         if old.store is new.store or _is_same_place(source, target):
             raise InvalidInput(f"{old.name} cannot be copied onto itself: name another target")
-        return transfer.copy(old, new, names=names, mirror=mirror, progress=progress)
+        return CopyRun(old, new, writing=True, mirror=mirror, progress=progress).run(names)
 
 
 def compare(
@@ -207,10 +216,10 @@ def compare(
     settings: Settings | None = None,
 ) -> Copied:
     """Read two books and return how they differ; write nothing."""
-    from commonplace.transfer import copy as transfer  # as above
+    from commonplace.transfer.copy import CopyRun  # as above
 
     with _open_end(source, "the source", settings) as old, _open_end(target, "the target", settings) as new:
-        return transfer.compare(old, new, names=names, progress=progress)
+        return CopyRun(old, new, writing=False, progress=progress).run(names)
 
 
 def reindex(

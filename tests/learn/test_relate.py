@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from commonplace.models.embedders import load
-from commonplace.reconcile.relate import Comparison, Likeness, Statement, relate
+from commonplace.reconcile.relate import Assertion, Comparison, Likeness, relate
 from commonplace.values.extraction import TEAM, Act
 
 TABLE = Path(__file__).parent.parent / "data" / "learning"
@@ -130,8 +130,8 @@ SAME = [
 ]
 
 
-def said(text: str, owner: str | None = "Ana", act: Act = "keep") -> Statement:
-    return Statement(text=text, kind="fact", owner=owner, said_at=WHEN, act=act)
+def said(text: str, owner: str | None = "Ana", act: Act = "keep") -> Assertion:
+    return Assertion(text=text, kind="fact", owner=owner, said_at=WHEN, act=act)
 
 
 def link(new: str, known: str, closeness: float = 0.8) -> Likeness:

@@ -62,8 +62,8 @@ class Taken:
     jobs: tuple[int, ...]
 
 
-class _Message(NamedTuple):
-    """A message as it was remembered."""
+class _Stored(NamedTuple):
+    """A message as it is stored."""
 
     id: str
     origin: Origin
@@ -73,7 +73,7 @@ class _Message(NamedTuple):
 class _Found(NamedTuple):
     """A finding and the message that holds it."""
 
-    message: _Message
+    message: _Stored
     finding: Finding
 
     @property
@@ -288,7 +288,7 @@ def _extract(core: Core, space: int, payload: Mapping[str, Any]) -> list[_Found]
     return [_Found(message, finding) for message, those in zip(new, findings, strict=True) for finding in those]
 
 
-def _read_messages(tx: Tx, space: int, payload: Mapping[str, Any]) -> tuple[list[Utterance], list[_Message]]:
+def _read_messages(tx: Tx, space: int, payload: Mapping[str, Any]) -> tuple[list[Utterance], list[_Stored]]:
     """Return the context of a job, and its messages that are still there."""
     start = max(payload["first"] - 1 - _CONTEXT, 0)
     earlier = messages.after(tx, space, payload["session"], start, payload["first"] - 1 - start)
@@ -301,13 +301,13 @@ def _read_messages(tx: Tx, space: int, payload: Mapping[str, Any]) -> tuple[list
     return before, [_message(rows[id]) for id in payload["ids"] if id in rows]
 
 
-def _message(row: MemoryRow) -> _Message:
+def _message(row: MemoryRow) -> _Stored:
     memory = memories.decode(row)
     role = str(memory.metadata.get("role", "user"))
     # A role in place of a name is no name: nobody is called "user".
     speaker = None if memory.source == role else memory.source
     said = Utterance(text=memory.text, speaker=speaker, role=role, said_at=memory.said_at)
-    return _Message(memory.id, memory.origin, said)
+    return _Stored(memory.id, memory.origin, said)
 
 
 def _arrivals(core: Core, found: Sequence[_Found], scope: Scope, tags: Sequence[str]) -> list[Arrival]:

@@ -43,12 +43,26 @@ class Tried:
     """Why it failed, if it did; it was given back, or has failed for good."""
 
 
-def run_one(core: Core, space: int) -> Tried | None:
-    """Run the first job of a space that is due; return None if none is. A job that fails is given back."""
+def run_one(core: Core, space: int, number: int | None = None) -> Tried | None:
+    """Run a job of a space, or the first that is due; return None if there is none. A job that fails is given back."""
+    token = uuid.uuid4().hex
+    job = core.store.write(
+        lambda tx: jobs.claim(tx, space, token, lease=LEASE, attempts=ATTEMPTS, number=number), space
+    )
+    if job is None:
+        return None
     try:
-        return _run_claimed(core, space, None)
-    except _Failed as failed:
-        return Tried(job=failed.job, error=failed.error)
+        return Tried(job=job, settled=_RUNS[job.kind](core, space, job, token) or [])
+    except StoreClosed:
+        raise
+    except (EmbedderMismatch, KeyboardInterrupt) as error:
+        # Not the job's fault: another worker may have it at once, before the claim runs out.
+        why = type(error).__name__
+        core.store.write(lambda tx: jobs.fail(tx, space, job.number, token, why, due=times.now()), space)
+        raise
+    except Exception as error:  # noqa: BLE001  # whatever it is, the job must not stay claimed
+        _give_back(core, space, job, token, error)
+        return Tried(job=job, error=error)
 
 
 def run_all(core: Core, space: int, *, hurry: bool) -> int:
@@ -64,10 +78,9 @@ def run_all(core: Core, space: int, *, hurry: bool) -> int:
 def run_now(core: Core, space: int, number: int) -> list[Settled] | None:
     """Run one job at once; raise its error if it fails. If another worker runs it, wait for that and return None."""
     while True:
-        try:
-            done = _run_claimed(core, space, number)
-        except _Failed as failed:
-            raise failed.error from None
+        done = run_one(core, space, number)
+        if done is not None and done.error is not None:
+            raise done.error
         if done is not None:
             return done.settled
         job = core.store.read(lambda tx: jobs.find(tx, space, number), space)
@@ -92,17 +105,15 @@ def learn(
 
 def _finish(core: Core, space: int, taken: Taken, progress: Callable[[int, int], None]) -> Learned:
     """Run the jobs of a stored conversation now, and return what was learned from it."""
-    settled: list[Settled] = []
-    elsewhere = False
+    found = []
     for done, number in enumerate(taken.jobs):
         progress(done * ingest.TOGETHER, len(taken.ids))
-        found = run_now(core, space, number)
-        settled += found or ()
-        elsewhere = elsewhere or found is None
+        found.append(run_now(core, space, number))
     progress(len(taken.ids), len(taken.ids))
-    if elsewhere:
+    if None in found:
         # A worker was quicker, or the call is a repetition: the results are in the book.
-        settled = core.store.read(lambda tx: ingest.find_results(tx, space, taken.ids), space)
+        found = [core.store.read(lambda tx: ingest.find_results(tx, space, taken.ids), space)]
+    settled = [each for those in found for each in those or ()]
     return Learned(
         session=taken.session,
         messages=taken.ids,
@@ -111,42 +122,13 @@ def _finish(core: Core, space: int, taken: Taken, progress: Callable[[int, int],
     )
 
 
-class _Failed(Exception):
-    """A job failed."""
-
-    def __init__(self, job: Job, error: Exception) -> None:
-        super().__init__(job.number)
-        self.job = job
-        self.error = error
-
-
-def _run_claimed(core: Core, space: int, number: int | None) -> Tried | None:
-    token = uuid.uuid4().hex
-    job = core.store.write(
-        lambda tx: jobs.claim(tx, space, token, lease=LEASE, attempts=ATTEMPTS, number=number), space
-    )
-    if job is None:
-        return None
-    try:
-        return Tried(job=job, settled=_RUNS[job.kind](core, space, job, token) or [])
-    except StoreClosed:
-        raise
-    except (EmbedderMismatch, KeyboardInterrupt) as error:
-        # Not the job's fault: another worker may have it at once, before the claim runs out.
-        why = type(error).__name__
-        core.store.write(lambda tx: jobs.fail(tx, space, job.number, token, why, due=times.now()), space)
-        raise
-    except Exception as error:  # whatever it is, the job must not stay claimed
-        _give_back(core, space, job, token, error)
-        raise _Failed(job, error) from error
-
-
 def run_due(core: Core, only: Place | None = None) -> Iterator[Tried]:
     """Run what is due in every space in turn, or in one; yield each job that was run."""
     trying = True
     while trying:
         trying = False
-        for space in _with_work(core, only):
+        spaces = core.store.read(jobs.spaces_with_work, None)
+        for space in spaces if only is None else [space for space in spaces if space == only.find()]:
             tried = run_one(core, space)
             if tried is not None:
                 trying = True
@@ -179,11 +161,6 @@ def run_until(
         except CommonplaceError as error:
             _log.warning("the worker rests: %s", type(error).__name__)
             rest(IDLE)
-
-
-def _with_work(core: Core, only: Place | None) -> list[int]:
-    spaces = core.store.read(jobs.spaces_with_work, None)
-    return spaces if only is None else [space for space in spaces if space == only.find()]
 
 
 def _give_back(core: Core, space: int, job: Job, token: str, error: Exception) -> None:

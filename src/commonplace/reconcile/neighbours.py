@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from commonplace.reconcile.claims.reading import key, read
-from commonplace.reconcile.relate import Statement
+from commonplace.reconcile.relate import Assertion
 from commonplace.store.row import MemoryRow
 from commonplace.store.tables.memories import Record
-from commonplace.values import Json, Kind, times
+from commonplace.values import times
 from commonplace.values.arrays import Floats
 
 _ALL = 32
@@ -35,22 +35,17 @@ class Known:
         self.vector = unpack(vector)
 
     @cached_property
-    def statement(self) -> Statement:
-        row = self.row
-        return _statement(row.text, row.kind, row.metadata_value, row.source, row.said_at)
+    def assertion(self) -> Assertion:
+        return make_assertion(self.row)
 
 
-def state(record: Record) -> Statement:
-    """Return a new memory as it is compared."""
-    return _statement(record.text, record.kind, json.loads(record.metadata), record.source, record.said_at)
-
-
-def _statement(text: str, kind: Kind, metadata: Mapping[str, Json], source: str | None, said_at: int) -> Statement:
+def make_assertion(memory: MemoryRow | Record) -> Assertion:
     """Return a memory as it is compared. Unless the metadata names an owner, whoever says "I" is the owner."""
-    owner = metadata.get("owner")
+    owner = json.loads(memory.metadata).get("owner")
     if not isinstance(owner, str):
-        owner = source if _FIRST_PERSON.search(text) else None
-    return Statement(text=text, kind=kind, owner=owner, said_at=times.from_micros(said_at))
+        owner = memory.source if _FIRST_PERSON.search(memory.text) else None
+    said_at = times.from_micros(memory.said_at)
+    return Assertion(text=memory.text, kind=memory.kind, owner=owner, said_at=said_at)
 
 
 def unpack(vector: bytes | None) -> Floats | None:
@@ -69,12 +64,12 @@ class Recent:
     def add(self, known: Known) -> None:
         """Index a memory."""
         self.ids.append(known.id)
-        for mark in _marks(known.statement):
+        for mark in _marks(known.assertion):
             self._marked[mark].append(known.id)
         if known.vector is not None:
             self._put(known.vector)
 
-    def near(self, new: Statement, vector: Floats | None) -> list[str]:
+    def near(self, new: Assertion, vector: Floats | None) -> list[str]:
         """Return those that a new memory may have to do with."""
         if len(self.ids) <= _ALL:
             return self.ids
@@ -95,7 +90,7 @@ class Recent:
         self._vectors[place] = vector
 
 
-def _marks(said: Statement) -> Iterable[str]:
+def _marks(said: Assertion) -> Iterable[str]:
     """Return what related statements share: the attribute of a subject, a name, the subject."""
     claim = read(said.text, said.owner)
     about = key(said.text, said.owner)

@@ -12,7 +12,7 @@ from commonplace.recall.answer import THRESHOLD
 from commonplace.recall.evidence import Judgement, judge
 from commonplace.reconcile.claims.changes import may_reverse
 from commonplace.reconcile.claims.reading import read
-from commonplace.reconcile.neighbours import state, unpack
+from commonplace.reconcile.neighbours import make_assertion, unpack
 from commonplace.reconcile.relate import decides, takes_back
 from commonplace.store.base import Candidates, Choice, Probe, Where
 from commonplace.store.row import MemoryRow
@@ -61,7 +61,7 @@ def make_plan(core: Core, space: int, arrivals: Sequence[Arrival]) -> Plan:
     where = _where(core, space, _COMPARED)
     planned = []
     for arrival in arrivals:
-        record, said = arrival.record, state(arrival.record)
+        record, said = arrival.record, make_assertion(arrival.record)
         rows = _search(core, space, unpack(record.vector), record.text, _COMPARED, 0.0, where)
         read(said.text, said.owner)  # the claim is cached, so that it takes no time inside the transaction
         rivals, reverses = [row.id for row in rows], _find_reversed(core, space, record)
@@ -81,7 +81,7 @@ def _where(core: Core, space: int, kinds: tuple[Kind, ...]) -> Where:
 
 def _find_reversed(core: Core, space: int, record: Record) -> list[str] | None:
     """Return the late decisions that "going with Adyen after all" may take back; None if it takes none back."""
-    if not may_reverse(record.text) or not takes_back(record.text, state(record).owner or TEAM):
+    if not may_reverse(record.text) or not takes_back(record.text, make_assertion(record).owner or TEAM):
         return None
     user, agent = record.scope.user, record.scope.agent
     within = Within(users=() if user is None else (user,), agents=() if agent is None else (agent,))

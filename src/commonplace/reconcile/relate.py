@@ -28,7 +28,7 @@ Likeness = Literal["same", "contradicts", "adds", "unrelated"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
+class Assertion:
     """A memory as reconciliation compares it."""
 
     text: str
@@ -62,7 +62,7 @@ def _decides(claim: Claim) -> bool:
     return claim.relation == "use" and claim.positive and bool(claim.value) and "team" in claim.subject
 
 
-def relate(new: Statement, known: Statement, closeness: float) -> Comparison:
+def relate(new: Assertion, known: Assertion, closeness: float) -> Comparison:
     """Say whether the new statement repeats, contradicts or adds to the known one, or has nothing to do with it.
 
     A contradiction closes a memory, and one closed wrongly is hidden: where it is not plain, the new one adds.

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from commonplace.memories.core import Core, Place
 from commonplace.memories.quarantine import HELD
 from commonplace.memories.write import make_records
-from commonplace.reconcile.neighbours import Known, Recent, state, unpack
+from commonplace.reconcile.neighbours import Known, Recent, make_assertion, unpack
 from commonplace.reconcile.plan import Arrival, Plan, make_plan, may_reverse_decision
 from commonplace.reconcile.relate import NEAR, Comparison, relate
 from commonplace.store.base import Tx
@@ -75,7 +75,7 @@ class _Desk:
     generation: int
     known: dict[str, Known] = field(default_factory=dict)
     recent: Recent = field(default_factory=Recent)
-    """What was written since the search."""
+    """Memories written since the search."""
     rejections: dict[str, list[str]] = field(default_factory=dict)
     """For the text of a decision, the memories of what was rejected for it."""
     now: int = field(default_factory=times.now)
@@ -107,7 +107,7 @@ class _Desk:
     def _compare(self, arrival: Arrival, reverses: Sequence[str]) -> list[_Rival]:
         """Compare an arrival with the memories near it; those that it reverses are contradicted in any case."""
         record, vector = arrival.record, unpack(arrival.record.vector)
-        new = replace(state(record), act=arrival.act)
+        new = replace(make_assertion(record), act=arrival.act)
         ids = dict.fromkeys([*arrival.rivals, *self.recent.near(new, vector), *reverses])
         rivals = []
         for id in ids:
@@ -116,7 +116,7 @@ class _Desk:
             if known is None or known.row.scope != record.scope or id in record.supersedes:
                 continue
             closeness = 0.0 if known.vector is None or vector is None else float(known.vector @ vector)
-            comparison = _TAKEN_BACK if id in reverses else relate(new, known.statement, closeness)
+            comparison = _TAKEN_BACK if id in reverses else relate(new, known.assertion, closeness)
             rivals.append(_Rival(known, closeness, comparison))
         return rivals
 

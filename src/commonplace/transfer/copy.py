@@ -29,8 +29,6 @@ from commonplace.store.tables.messages import MESSAGES
 from commonplace.store.tables.table import CopyUnit, Shelf
 from commonplace.store.tables.versions import FEEDBACK, MEMORIES
 
-Progress = Callable[[int, int], None]
-
 _SHELVES: tuple[Shelf, ...] = (MEMORIES, FEEDBACK, LINKS, ENTRIES, FILES, MESSAGES)
 _SHOWN = 5
 _LOW = 2**64 - 1
@@ -99,33 +97,6 @@ class End:
     name: str
 
 
-def copy(
-    source: End,
-    target: End,
-    *,
-    names: Sequence[str] | None = None,
-    mirror: bool = False,
-    progress: Progress | None = None,
-) -> Copied:
-    """Copy every space, or those named, and verify what arrived; run again, it goes on where it stopped.
-
-    Both ends may be in use. Each memory is copied whole, as it was when it was read; the next run fetches what the
-    source gets later. What only the target has stays there, unless `mirror` removes it and overwrites what differs;
-    spaces that the source does not have are never touched.
-
-    `progress` is called with how many steps are done and how many there are. Raises Conflict if the target holds
-    something else under the same id or key, EmbedderMismatch if its vectors come from another embedder.
-    """
-    return _Run(source, target, mirror=mirror, writing=True, progress=progress).run(names)
-
-
-def compare(
-    source: End, target: End, *, names: Sequence[str] | None = None, progress: Progress | None = None
-) -> Copied:
-    """Read both ends and return how they differ; write nothing."""
-    return _Run(source, target, mirror=False, writing=False, progress=progress).run(names)
-
-
 def back_up(source: End, path: Path, settings: Settings) -> None:
     """Copy the whole book into a new SQLite file, which opens as a book of its own."""
     if path.exists():
@@ -134,7 +105,7 @@ def back_up(source: End, path: Path, settings: Settings) -> None:
         return
     target = SqliteStore(path, settings)
     try:
-        copied = copy(source, End(target, "the target"))
+        copied = CopyRun(source, End(target, "the target"), writing=True).run()
         if not copied.ok:
             raise StoreError(f"the backup at {path} is not what was read: {'; '.join(copied.problems)}")
     except BaseException:
@@ -219,37 +190,37 @@ class _Tally:
         return extra
 
     def part(self, space: str, name: str) -> CopiedPart:
+        counts = {name: getattr(self, name) for name in ("records", "copied", "kept", "removed", "extra", "differing")}
         return CopiedPart(
             space=space,
             part=name,
-            records=self.records,
             checksum=f"{self.checksum % 2**128:032x}",
-            copied=self.copied,
-            kept=self.kept,
-            removed=self.removed,
-            extra=self.extra,
             missing=max(self.records - self.kept - self.matched - self.differing, 0),
-            differing=self.differing,
             examples=tuple(self.examples),
             found=f"{self.found % 2**128:032x}",
+            **counts,
         )
 
 
 @dataclass(slots=True)
-class _Run:
-    """One run from one store to another."""
+class CopyRun:
+    """One copy from one store to another, or one comparison if `writing` is False.
+
+    `progress` is called with how many steps are done and how many there are.
+    """
 
     source: End
     target: End
     _: KW_ONLY
-    mirror: bool
     writing: bool
-    progress: Progress | None
-    done: int = 0
-    total: int = 0
-    generations: tuple[int, int] = (0, 0)
+    mirror: bool = False
+    progress: Callable[[int, int], None] | None = None
+    done: int = field(default=0, init=False)
+    total: int = field(default=0, init=False)
+    generations: tuple[int, int] = field(default=(0, 0), init=False)
 
-    def run(self, names: Sequence[str] | None) -> Copied:
+    def run(self, names: Sequence[str] | None = None) -> Copied:
+        """Copy or compare every space, or those named."""
         chosen = _choose_spaces(self.source, names)
         self.generations = _bind(self.source, self.target, writing=self.writing)
         # A step for each record that is read: in the source, and in the target before and after.
