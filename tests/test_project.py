@@ -12,12 +12,20 @@ import sysconfig
 import tarfile
 import venv
 import zipfile
+from importlib.metadata import requires
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import commonplace
 from commonplace import __version__, errors
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parent.parent
 CONTRACT = ROOT / "tests" / "contract"
@@ -120,6 +128,24 @@ def modules_after(statement: str, path: Path) -> set[str]:
 
 
 @pytest.mark.slow
+def test_what_a_server_needs_is_listed_whole_and_exactly() -> None:
+    # `make serve` installs the list as it stands, without looking for what a package of it needs.
+    lines = (ROOT / "requirements" / "serve.txt").read_text("utf-8").splitlines()
+    listed = [Requirement(line) for line in lines if line and not line.startswith("#")]
+    assert all(str(each.specifier).startswith("==") for each in listed)
+    here = {canonicalize_name(each.name) for each in listed if each.marker is None or each.marker.evaluate()}
+    needed = {
+        canonicalize_name(need.name)
+        for name in here
+        for need in map(Requirement, requires(name) or [])
+        if need.marker is None or need.marker.evaluate({"extra": ""})
+    }
+    assert needed <= here
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    ours = [*project["dependencies"], *project["optional-dependencies"]["server"]]
+    assert {canonicalize_name(Requirement(each).name) for each in ours} <= here
+
+
 def test_only_the_command_line_prints() -> None:
     calls = [
         f"{path.relative_to(ROOT)}:{node.lineno}"

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import commonplace
+from commonplace.local import LocalBook
 from tests.cli.cli_harness import Cli
 
 
@@ -105,7 +106,7 @@ def test_check_finds_a_sound_book_sound(full: Cli) -> None:
 
 def test_check_of_a_book_with_problems_fails(full: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     found = commonplace.Check(problems=("a row has lost its words",), checked={"memory": 3})
-    monkeypatch.setattr(commonplace.Book, "check", lambda book, deep: found)
+    monkeypatch.setattr(LocalBook, "check", lambda book, deep: found)
     done = full("check")
     assert (done.status, done.out) == (1, "problem: a row has lost its words\nchecked: 3 memory\n")
     assert full("check", "--json").data["ok"] is False
