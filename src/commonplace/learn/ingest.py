@@ -23,18 +23,13 @@ from commonplace.text import terms
 from commonplace.values import NOBODY, Draft, Job, Json, Link, Origin, Scope, checks, times
 from commonplace.values.extraction import Finding, Utterance
 
-KIND = "learn"
 TOGETHER = 50
 """Messages of one job: the most that is done again after a crash."""
 _CONTEXT = 8
 """Messages before the first new one that extraction may look back to."""
 _LED_TO = ("learned from", "repeats")
 """Relations of a memory to the messages that it was made of or repeated by."""
-_NO_LIMIT = 2**62
 _ORIGINS: dict[str, Origin] = {"user": "user", "tool": "tool", "function": "tool"}
-
-Payload = Mapping[str, Json]
-"""A job's session, user, agent and tags, the number of its first message, and the ids of all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,22 +170,23 @@ def _queue(
     most = core.settings.max_jobs
     if said.every <= 1:
         chunks = [present[at : at + TOGETHER] for at in range(0, len(present), TOGETHER)]
-        return tuple(jobs.add(tx, space, KIND, _payload(said, chunk), most=most) for chunk in chunks)
+        return tuple(jobs.add(tx, space, jobs.LEARN, _payload(said, chunk), most=most) for chunk in chunks)
     if not present:
         return ()
     payload = _payload(said, present)
     gathers = json.dumps([payload[name] for name in ("session", "user", "agent", "tags")])
     open_job = jobs.find_gathering(tx, space, gathers)
-    earlier = [] if open_job is None else message_ids(open_job.payload)
+    earlier: Any = [] if open_job is None else open_job.payload["ids"]
     wait = said.idle if len(earlier) + len(present) < said.every else 0.0
     if open_job is None:
-        return (jobs.add(tx, space, KIND, payload, most=most, gathers=gathers, wait=wait),)
-    longer = {**open_job.payload, "ids": list[Json]([*earlier, *message_ids(payload)])}
+        return (jobs.add(tx, space, jobs.LEARN, payload, most=most, gathers=gathers, wait=wait),)
+    longer = {**open_job.payload, "ids": [*earlier, *(record.id for record, _ in present)]}
     jobs.replace_payload(tx, space, open_job.number, longer, wait=wait)
     return (open_job.number,)
 
 
 def _payload(said: Conversation, present: Sequence[tuple[Record, int]]) -> dict[str, Json]:
+    """Return what a job keeps: where its memories belong, the number of its first message, and the ids of all."""
     return {
         "session": said.session,
         "first": present[0][1],
@@ -199,45 +195,6 @@ def _payload(said: Conversation, present: Sequence[tuple[Record, int]]) -> dict[
         "agent": said.scope.agent,
         "tags": list(said.tags),
     }
-
-
-# -- jobs that wait, in another book -------------------------------------------------------------------
-
-
-def waiting_jobs(tx: Tx, space: int) -> list[Job]:
-    """Return the jobs of a space that have messages to learn from, also those that failed for good."""
-    return [job for job in jobs.read_all(tx, space) if job.kind == KIND]
-
-
-def message_ids(payload: Payload) -> list[str]:
-    """Return the ids of a job's messages."""
-    ids: Any = payload["ids"]
-    return [str(id) for id in ids]
-
-
-def adopt_jobs(tx: Tx, space: int, wanted: Sequence[Payload]) -> int:
-    """Queue jobs for messages that are here, were not learned from yet and wait in no other job; return how many."""
-    queued = {id for job in waiting_jobs(tx, space) for id in message_ids(job.payload)}
-    made = 0
-    for payload in wanted:
-        here = set(memories.known_ids(tx, space, message_ids(payload)))
-        ids = [id for id in message_ids(payload) if id in here and id not in queued]
-        if ids and not links.find_to(tx, space, ids, "learned from"):
-            jobs.add(tx, space, KIND, {**payload, "ids": list[Json](ids)}, most=_NO_LIMIT)
-            queued |= set(ids)
-            made += 1
-    return made
-
-
-def follow_jobs(tx: Tx, space: int, theirs: Sequence[Payload], *, mirror: bool) -> None:
-    """Bring a copy's jobs to the state of the source's; what was learned there meanwhile has been copied."""
-    still = {id for payload in theirs for id in message_ids(payload)}
-    for job in waiting_jobs(tx, space):
-        ids = message_ids(job.payload)
-        learned = bool(links.find_to(tx, space, ids, "learned from"))
-        if not still & set(ids) and (learned or mirror):
-            jobs.finish(tx, space, job.number)
-    adopt_jobs(tx, space, theirs)
 
 
 # -- learning ------------------------------------------------------------------------------------------

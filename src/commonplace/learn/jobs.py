@@ -215,6 +215,6 @@ class Worker:
 
 
 _RUNS: dict[str, Callable[[Core, int, Job, str], list[Settled] | None]] = {
-    ingest.KIND: ingest.run,
+    jobs.LEARN: ingest.run,
     forget.PRUNE: forget.run_prune,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -13,30 +13,28 @@ import numpy as np
 
 from commonplace.errors import CommonplaceError, InvalidInput
 from commonplace.guard import redaction
-from commonplace.learn import ingest
 from commonplace.memories import write
 from commonplace.memories.core import Core
 from commonplace.settings import Settings
 from commonplace.store.base import Store, Tx
 from commonplace.store.row import FeedbackRow, MemoryRow, pack_terms
-from commonplace.store.tables import memories, versions
+from commonplace.store.tables import jobs, links, memories, versions
 from commonplace.store.tables.entries import ENTRIES, EntryRow
 from commonplace.store.tables.files import FILES, FileRow
 from commonplace.store.tables.links import LINKS, LinkRow
 from commonplace.store.tables.messages import MESSAGES, MessageRow
 from commonplace.store.tables.table import Table
-from commonplace.values import ACTIONS, RELATIONS, Action, Json, Scope, checks, times
+from commonplace.values import ACTIONS, RELATIONS, Action, Job, Json, Scope, checks, times
 from commonplace.values.arrays import Floats
 
 FORMAT = 1
 _BATCH = 500
+_NO_LIMIT = 2**62
 _MARKED = 4
 """How many times longer a text may be than the limit: a redaction mark may be longer than the secret it replaces."""
 _DETAIL = 16
 """The same for a link's detail: the words of a repetition as JSON, where a character may take six, and its metadata."""
 _Record = dict[str, Json]
-
-
 _PLAIN = (
     "id", "version", "action", "reason", "kind", "mime", "text", "importance", "source", "origin", "superseded_by"
 )  # fmt: skip
@@ -59,7 +57,7 @@ def export_records(store: Store, space: int, name: str, *, vectors: bool) -> Ite
     Memories are read in batches, each memory whole, so that a long export blocks nobody and holds no half of one.
     """
     yield {"type": "header", "commonplace": FORMAT, "space": name, "at": _iso(times.now())}
-    first = store.read(partial(ingest.waiting_jobs, space=space), space)
+    first = store.read(partial(waiting_jobs, space=space), space)
     yield from ({"type": "job", **job.payload} for job in first)
     after = ""
     while batch := store.read(partial(versions.read_whole, space=space, after=after, limit=_BATCH), space):
@@ -69,7 +67,7 @@ def export_records(store: Store, space: int, name: str, *, vectors: bool) -> Ite
         yield from (_show_row(kind, row) for row in store.read(partial(how.table.read_all, space=space), space))
     # Messages that came during the export wait in jobs that were not there before.
     known = {job.number for job in first}
-    later = store.read(partial(ingest.waiting_jobs, space=space), space)
+    later = store.read(partial(waiting_jobs, space=space), space)
     yield from ({"type": "job", **job.payload} for job in later if job.number not in known)
 
 
@@ -141,7 +139,7 @@ def load_records(core: Core, space: int, records: Iterable[Mapping[str, Json]]) 
         count = sum(restored) + sum(how.restore(tx, space, row) for how, row in others)
         # Messages that were here before have been learned from, or wait here to be.
         new = {old.record.id for old, fresh in zip(known, restored, strict=True) if fresh}
-        return count + ingest.adopt_jobs(tx, space, [job for job in waiting if new & set(ingest.message_ids(job))])
+        return count + _adopt_jobs(tx, space, [job for job in waiting if new & set(_message_ids(job))])
 
     return core.store.write(work, space)
 
@@ -303,3 +301,42 @@ def _micros(text: str) -> int:
 
 def _micros_or_none(text: str | None) -> int | None:
     return None if text is None else _micros(text)
+
+
+# -- jobs that wait to learn ---------------------------------------------------------------------------
+
+
+def waiting_jobs(tx: Tx, space: int) -> list[Job]:
+    """Return the jobs of a space that have messages to learn from, also those that failed for good."""
+    return [job for job in jobs.read_all(tx, space) if job.kind == jobs.LEARN]
+
+
+def _message_ids(payload: Mapping[str, Json]) -> list[str]:
+    """Return the ids of a job's messages."""
+    ids: Any = payload["ids"]
+    return [str(id) for id in ids]
+
+
+def _adopt_jobs(tx: Tx, space: int, wanted: Sequence[Mapping[str, Json]]) -> int:
+    """Queue jobs for messages that are here, were not learned from yet and wait in no other job; return how many."""
+    queued = {id for job in waiting_jobs(tx, space) for id in _message_ids(job.payload)}
+    made = 0
+    for payload in wanted:
+        here = set(memories.known_ids(tx, space, _message_ids(payload)))
+        ids = [id for id in _message_ids(payload) if id in here and id not in queued]
+        if ids and not links.find_to(tx, space, ids, "learned from"):
+            jobs.add(tx, space, jobs.LEARN, {**payload, "ids": list[Json](ids)}, most=_NO_LIMIT)
+            queued |= set(ids)
+            made += 1
+    return made
+
+
+def follow_jobs(tx: Tx, space: int, theirs: Sequence[Mapping[str, Json]], *, mirror: bool) -> None:
+    """Bring a copy's jobs to the state of the source's; what was learned there meanwhile has been copied."""
+    still = {id for payload in theirs for id in _message_ids(payload)}
+    for job in waiting_jobs(tx, space):
+        ids = _message_ids(job.payload)
+        learned = bool(links.find_to(tx, space, ids, "learned from"))
+        if not still & set(ids) and (learned or mirror):
+            jobs.finish(tx, space, job.number)
+    _adopt_jobs(tx, space, theirs)

@@ -16,7 +16,6 @@ from pathlib import Path
 import numpy as np
 
 from commonplace.errors import Conflict, EmbedderMismatch, InvalidInput, NotFound, StoreCorrupt, StoreError
-from commonplace.learn import ingest
 from commonplace.memories.core import Identity, read_identity, write_identity
 from commonplace.settings import Settings
 from commonplace.store.base import Row, Store, Tx
@@ -28,6 +27,7 @@ from commonplace.store.tables.links import LINKS
 from commonplace.store.tables.messages import MESSAGES
 from commonplace.store.tables.table import CopyUnit, Shelf
 from commonplace.store.tables.versions import FEEDBACK, MEMORIES
+from commonplace.transfer import archive
 
 _SHELVES: tuple[Shelf, ...] = (MEMORIES, FEEDBACK, LINKS, ENTRIES, FILES, MESSAGES)
 _SHOWN = 5
@@ -283,11 +283,11 @@ class CopyRun:
 
     def _copy_jobs(self, source: int, target: int) -> None:
         """Queue in the target what the source has not learned yet; job numbers are an engine's own."""
-        theirs = self.source.store.read(partial(ingest.waiting_jobs, space=source), source)
-        ours = self.target.store.read(partial(ingest.waiting_jobs, space=target), target)
+        theirs = self.source.store.read(partial(archive.waiting_jobs, space=source), source)
+        ours = self.target.store.read(partial(archive.waiting_jobs, space=target), target)
         if theirs or ours:
             payloads = [job.payload for job in theirs]
-            follow = partial(ingest.follow_jobs, space=target, theirs=payloads, mirror=self.mirror)
+            follow = partial(archive.follow_jobs, space=target, theirs=payloads, mirror=self.mirror)
             self.target.store.write(follow, target)
 
     def _read_memories(self, tx: Tx, space: int, after: Row) -> tuple[list[CopyUnit], list[CopyUnit]]:

@@ -13,6 +13,8 @@ from commonplace.errors import QueueFull
 from commonplace.store.base import Params, Row, Tx
 from commonplace.values import Job, Json, times
 
+LEARN = "learn"
+"""The kind of the jobs that learn from messages."""
 _COLUMNS = "number, kind, state, attempts, due_at, created_at, error, payload"
 _INSERT = """INSERT INTO job (space, number, kind, state, attempts, due_at, created_at, claim, error, payload)
     VALUES (:space, :number, :kind, 'waiting', 0, :due, :now, :claim, NULL, :payload)"""
