@@ -71,6 +71,7 @@ def test_a_type_checker_sees_every_parameter_and_result(tmp_path: Path) -> None:
         "    reveal_type(remote.remember(['x']))\n"
         "    reveal_type(remote.recall('x'))\n"
         "    reveal_type(remote.kv('n').set('k', 1))\n"
+        "    reveal_type(await commonplace.open_async('x', space='y'))\n"
         "    await book.recall('x', limit=3)\n"
         "    await book.remember(3)\n"
         "    remote.recall('x', limit=3)\n"

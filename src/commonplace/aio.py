@@ -27,8 +27,6 @@ T = TypeVar("T")
 S = TypeVar("S")
 _BATCH = 200
 """Exported records that are fetched in one visit to a worker thread."""
-
-
 _LOCAL = 4
 """Threads of a book in this process: more would not search faster, and each one that runs may keep the loop waiting."""
 _SERVED = 32
@@ -60,7 +58,7 @@ class Awaited(Generic[S]):
         self.threads = threads
 
 
-def _awaited(verb: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
+def _awaitable(verb: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
     """Return the verb of an Awaited with the signature and docstring of `verb`."""
     name = verb.__name__
 
@@ -74,37 +72,37 @@ def _awaited(verb: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any
 class AsyncKeyValue(Awaited[KeyValue]):
     """One namespace of a space's key-value entries, awaited. Made by `AsyncBook.kv`."""
 
-    get = _awaited(KeyValue.get)
-    entry = _awaited(KeyValue.entry)
-    set = _awaited(KeyValue.set)
-    delete = _awaited(KeyValue.delete)
-    keys = _awaited(KeyValue.keys)
-    append = _awaited(KeyValue.append)
+    get = _awaitable(KeyValue.get)
+    entry = _awaitable(KeyValue.entry)
+    set = _awaitable(KeyValue.set)
+    delete = _awaitable(KeyValue.delete)
+    keys = _awaitable(KeyValue.keys)
+    append = _awaitable(KeyValue.append)
 
 
 class AsyncCanvas(Awaited[Canvas]):
     """One canvas of a space, awaited. Made by `AsyncBook.canvas`."""
 
-    write = _awaited(Canvas.write)
-    delete = _awaited(Canvas.delete)
-    forget = _awaited(Canvas.forget)
-    read = _awaited(Canvas.read)
-    file = _awaited(Canvas.file)
-    files = _awaited(Canvas.files)
-    revisions = _awaited(Canvas.revisions)
-    diff = _awaited(Canvas.diff)
-    apply = _awaited(Canvas.apply)
+    write = _awaitable(Canvas.write)
+    delete = _awaitable(Canvas.delete)
+    forget = _awaitable(Canvas.forget)
+    read = _awaitable(Canvas.read)
+    file = _awaitable(Canvas.file)
+    files = _awaitable(Canvas.files)
+    revisions = _awaitable(Canvas.revisions)
+    diff = _awaitable(Canvas.diff)
+    apply = _awaitable(Canvas.apply)
 
 
 class AsyncTranscript(Awaited[Transcript]):
     """The messages of one session of a space, awaited. Made by `AsyncBook.transcript`."""
 
-    append = _awaited(Transcript.append)
-    extend = _awaited(Transcript.extend)
-    read = _awaited(Transcript.read)
-    resume = _awaited(Transcript.resume)
-    tail = _awaited(Transcript.tail)
-    forget = _awaited(Transcript.forget)
+    append = _awaitable(Transcript.append)
+    extend = _awaitable(Transcript.extend)
+    read = _awaitable(Transcript.read)
+    resume = _awaitable(Transcript.resume)
+    tail = _awaitable(Transcript.tail)
+    forget = _awaitable(Transcript.forget)
 
 
 def _recall(
@@ -152,23 +150,23 @@ class AsyncBook(Awaited[Book]):
         """Return a book on another space of the same store."""
         return AsyncBook(self.sync.in_space(space), self.threads)
 
-    remember = _awaited(Book.remember)
-    learn = _awaited(Book.learn)
-    jobs = _awaited(Book.jobs)
-    work = _awaited(Book.work)
-    retry = _awaited(Book.retry)
-    links = _awaited(Book.links)
-    undo = _awaited(Book.undo)
+    remember = _awaitable(Book.remember)
+    learn = _awaitable(Book.learn)
+    jobs = _awaitable(Book.jobs)
+    work = _awaitable(Book.work)
+    retry = _awaitable(Book.retry)
+    links = _awaitable(Book.links)
+    undo = _awaitable(Book.undo)
     recall = _recall(Book.recall)
-    get = _awaited(Book.get)
-    list = _awaited(Book.list)
-    revise = _awaited(Book.revise)
-    forget = _awaited(Book.forget)
-    prune = _awaited(Book.prune)
-    quarantine = _awaited(Book.quarantine)
-    release = _awaited(Book.release)
-    history = _awaited(Book.history)
-    feedback = _awaited(Book.feedback)
+    get = _awaitable(Book.get)
+    list = _awaitable(Book.list)
+    revise = _awaitable(Book.revise)
+    forget = _awaitable(Book.forget)
+    prune = _awaitable(Book.prune)
+    quarantine = _awaitable(Book.quarantine)
+    release = _awaitable(Book.release)
+    history = _awaitable(Book.history)
+    feedback = _awaitable(Book.feedback)
 
     def kv(self, namespace: str) -> AsyncKeyValue:
         """Return the key-value entries of a namespace."""
@@ -182,11 +180,11 @@ class AsyncBook(Awaited[Book]):
         """Return the transcript of a session: the messages of one conversation."""
         return AsyncTranscript(self.sync.transcript(session), self.threads)
 
-    namespaces = _awaited(Book.namespaces)
-    canvases = _awaited(Book.canvases)
-    transcripts = _awaited(Book.transcripts)
-    stats = _awaited(Book.stats)
-    check = _awaited(Book.check)
+    namespaces = _awaitable(Book.namespaces)
+    canvases = _awaitable(Book.canvases)
+    transcripts = _awaitable(Book.transcripts)
+    stats = _awaitable(Book.stats)
+    check = _awaitable(Book.check)
 
     async def export(self, *, vectors: bool = False) -> AsyncIterator[dict[str, Json]]:
         """Yield everything in the space as JSON-able records that `load` restores without loss.
@@ -198,8 +196,8 @@ class AsyncBook(Awaited[Book]):
             for record in batch:
                 yield record
 
-    load = _awaited(Book.load)
-    backup = _awaited(Book.backup)
+    load = _awaitable(Book.load)
+    backup = _awaitable(Book.backup)
 
     async def close(self) -> None:
         """Close the store or the connections for every book on them; closing twice is harmless."""

@@ -217,7 +217,7 @@ class Book(ABC):
 
     @abstractmethod
     def undo(self, id: str, other: str) -> Links:
-        """Undo what reconciliation did with two memories, so that both stand on their own again.
+        """Undo what reconciliation did with two memories, so that both are valid on their own again.
 
         `other` is an id from `links`: a superseded memory, or the message that was taken for a repetition.
         """
@@ -248,7 +248,7 @@ class Book(ABC):
 
     @abstractmethod
     def get(self, id: str, *, version: int | None = None) -> Memory:
-        """Return a memory as it stands, or at a version; NotFound if there is none."""
+        """Return the current version of a memory, or another one; NotFound if there is none."""
 
     @abstractmethod
     def list(
@@ -335,7 +335,7 @@ class Book(ABC):
         tags: Sequence[str] | None = None,
         reason: str,
     ) -> Names:
-        """Take memories and everything learned from them out of recall; what they had superseded stands again.
+        """Take memories and everything learned from them out of recall; what they had superseded is valid again.
 
         Name them as for `forget`: `filter={"source": "scraper"}` rolls back everything from that source, closed
         memories included. Returns the ids of those that were not in quarantine before; `release` undoes it.
@@ -361,7 +361,7 @@ class Book(ABC):
     def feedback(self, target: str, signal: Signal) -> int:
         """Record whether recalled memories were used, ignored or wrong, and return how many there were.
 
-        `target` is a memory's id, or the receipt of a recall, which stands for everything it returned.
+        `target` is a memory's id, or the receipt of a recall for everything it returned.
         """
 
     @abstractmethod

@@ -55,7 +55,7 @@ class NotFound(CommonplaceError, code="not_found", status=404):
 
 
 class Conflict(CommonplaceError, code="conflict", status=409):
-    """Another writer came first; `current` is the version that stands now (0: none)."""
+    """Another writer came first; `current` is the current version (0: none)."""
 
     def __init__(self, message: str, *, current: int) -> None:
         super().__init__(message)

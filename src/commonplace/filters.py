@@ -27,8 +27,8 @@ OPERATORS = ("$eq", "$ne", "$in", "$nin", "$gt", "$gte", "$lt", "$lte", "$exists
 
 _NEGATED: Mapping[str, Operator] = {"$ne": "$eq", "$nin": "$in"}
 _UNFIT = re.compile("[\0\ud800-\udfff]")
-_MAX_DEPTH = 20
-_MOST_TESTS = 500
+MOST_LEVELS = 20
+MOST_TESTS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +78,8 @@ Filter = Test | All | Any | Not
 def parse(filter: Mapping[str, object]) -> Filter:
     """Check a caller's filter and return it as a tree."""
     parsed = _mapping(filter, depth=0)
-    if _size(parsed) > _MOST_TESTS:
-        raise InvalidFilter(f"the filter has more than {_MOST_TESTS} conditions; $in takes long lists of values")
+    if _size(parsed) > MOST_TESTS:
+        raise InvalidFilter(f"the filter has more than {MOST_TESTS} conditions; $in takes long lists of values")
     return parsed
 
 
@@ -92,8 +92,8 @@ def _size(node: Filter) -> int:
 def _mapping(node: object, *, depth: int) -> Filter:
     if not isinstance(node, Mapping):
         raise InvalidFilter(f"a filter is a mapping of fields and operators, not {node!r}")
-    if depth > _MAX_DEPTH:
-        raise InvalidFilter(f"the filter is nested deeper than {_MAX_DEPTH} levels")
+    if depth > MOST_LEVELS:
+        raise InvalidFilter(f"the filter is nested deeper than {MOST_LEVELS} levels")
     return _all([_clause(key, value, depth) for key, value in node.items()])
 
 

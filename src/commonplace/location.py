@@ -5,14 +5,16 @@ Here everything is put together; no other module opens a store.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from functools import wraps
 from importlib.util import find_spec
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ParamSpec
 
-from commonplace.aio import AsyncBook, Threads
+from commonplace.aio import AsyncBook
 from commonplace.book import Book
 from commonplace.errors import (
     CommonplaceError,
@@ -41,6 +43,7 @@ from commonplace.values.extraction import Extractor
 if TYPE_CHECKING:
     from commonplace.transfer.copy import Copied, End
 
+P = ParamSpec("P")
 Where = str | PathLike[str]
 EmbedderLike = Embedder | Callable[[list[str]], object] | str | None
 ExtractorLike = Extractor | str | None
@@ -93,28 +96,17 @@ def open(
         raise
 
 
-async def open_async(
-    where: Where,
-    *,
-    space: str = "default",
-    embedder: EmbedderLike = None,
-    reranker: Reranker | str | None = None,
-    settings: Settings | None = None,
-    extractor: ExtractorLike = None,
-    api_key: str | None = None,
-    timeout: float | None = None,
-) -> AsyncBook:
-    """Open a book as `open` does, for use from an event loop."""
-    threads = Threads(served=is_remote(str(where)))
-    try:
-        book = await threads.run(
-            open, where, space=space, embedder=embedder, reranker=reranker, settings=settings, extractor=extractor,
-            api_key=api_key, timeout=timeout,
-        )  # fmt: skip
-    except BaseException:
-        threads.stop()
-        raise
-    return AsyncBook(book, threads)
+def _make_awaitable(opener: Callable[P, Book]) -> Callable[P, Coroutine[Any, Any, AsyncBook]]:
+    @wraps(opener)
+    async def open_async(*args: P.args, **kwargs: P.kwargs) -> AsyncBook:
+        return AsyncBook(await asyncio.to_thread(opener, *args, **kwargs))
+
+    open_async.__name__ = open_async.__qualname__ = "open_async"
+    open_async.__doc__ = "Open a book as `open` does, for use from an event loop."
+    return open_async
+
+
+open_async = _make_awaitable(open)
 
 
 def open_core(

@@ -51,8 +51,8 @@ class Settings:
     """Jobs that may wait in a space; `learn` raises QueueFull beyond."""
 
     redact: Redact = "secrets"
-    """What is removed from texts before they are stored: `secrets` are keys, tokens and passwords; `personal` adds
-    mail addresses, phone and card numbers and the like; `nothing` stores texts as they are."""
+    """Removed from texts before they are stored: `secrets` are keys, tokens and passwords; `personal` adds mail
+    addresses, phone and card numbers and the like; `nothing` stores texts as they are."""
 
     half_lives: Mapping[str, float] = field(default_factory=dict)
     """Days after which a memory's freshness has halved, by kind; other kinds keep their default (`HALF_LIVES`). Age
@@ -83,19 +83,17 @@ class Settings:
             raise InvalidInput(f"redact is 'secrets', 'personal' or 'nothing', not {self.redact!r}")
         for name in self.__slots__:
             value = getattr(self, name)
-            if name not in ("durability", "redact", "half_lives") and (
-                isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0
-            ):
-                raise InvalidInput(f"{name} is a number above 0, not {value!r}")
-        object.__setattr__(self, "half_lives", {**HALF_LIVES, **_checked(self.half_lives)})
+            if name not in ("durability", "redact", "half_lives"):
+                _ensure_positive(value, f"{name} is a number above 0")
+        for kind, days in self.half_lives.items():
+            if kind not in HALF_LIVES:
+                raise InvalidInput(f"half_lives has no kind {kind!r}; known: {', '.join(HALF_LIVES)}")
+            _ensure_positive(days, "half_lives are days above 0")
+        object.__setattr__(self, "half_lives", {**HALF_LIVES, **self.half_lives})
         if not isinstance(self.pool_size, int) or self.pool_size > _MOST_CONNECTIONS:
             raise InvalidInput(f"pool_size is a whole number up to 10,000, not {self.pool_size!r}")
 
 
-def _checked(half_lives: Mapping[str, float]) -> Mapping[str, float]:
-    for kind, days in half_lives.items():
-        if kind not in HALF_LIVES:
-            raise InvalidInput(f"half_lives has no kind {kind!r}; known: {', '.join(HALF_LIVES)}")
-        if isinstance(days, bool) or not isinstance(days, (int, float)) or not days > 0:
-            raise InvalidInput(f"half_lives are days above 0, not {days!r}")
-    return half_lives
+def _ensure_positive(value: object, rule: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
+        raise InvalidInput(f"{rule}, not {value!r}")

@@ -32,7 +32,7 @@ from commonplace.values import NOBODY, Draft, Entry, Json, Learned, Memory, Mess
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _declared_as(declared: F) -> Callable[[Callable[[Any, dict[str, Any]], Any]], F]:
+def _implement(declared: F) -> Callable[[Callable[[Any, dict[str, Any]], Any]], F]:
     """Give a function that takes all arguments by name the signature of a declared verb."""
     signature = inspect.signature(declared)
 
@@ -66,7 +66,7 @@ def _verb(
     defaults = {each.name: each.default for each in inspect.signature(declared).parameters.values()}
     placed = [name for _, name, _, _ in Formatter().parse(path) if name]
 
-    @_declared_as(declared)
+    @_implement(declared)
     def call(self: Any, given: dict[str, Any]) -> Any:
         headers = {} if "if_version" in converters else _version_headers(given.pop("if_version", None))
         place = self._path + path.format(**{name: _PLACES[name](given.pop(name)) for name in placed})
@@ -168,7 +168,7 @@ class RemoteTranscript(_Resource, Transcript):
         request = Request(method="POST", path=self._path, body=body, writes=True)
         return self._transport.call(request, _reader(Transcript.extend, "messages"))
 
-    @_declared_as(Transcript.append)
+    @_implement(Transcript.append)
     def append(self, given: dict[str, Any]) -> Message:
         return self.extend([given])[0]
 
@@ -200,7 +200,7 @@ class RemoteBook(Book):
     def in_space(self, space: str) -> RemoteBook:
         return RemoteBook(self._transport, space)
 
-    @_declared_as(Book.remember)
+    @_implement(Book.remember)
     def remember(self, given: dict[str, Any]) -> Memory | list[Memory]:
         content, reconcile = given.pop("content"), given.pop("reconcile")
         given.update(metadata=given["metadata"] or {}, scope=given["scope"] or NOBODY)
@@ -212,7 +212,7 @@ class RemoteBook(Book):
         request = self._write("/memories/batch", {"memories": drafts, **how}, patient=True)
         return self._transport.call(request, lambda answer: [wire.read(Memory, each) for each in answer["memories"]])
 
-    @_declared_as(Book.learn)
+    @_implement(Book.learn)
     def learn(self, given: dict[str, Any]) -> Learned:
         progress = given.pop("progress")
         fields = arguments.encode(given, {"session": None, "scope": None, "origin": None}, {})

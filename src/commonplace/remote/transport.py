@@ -147,7 +147,7 @@ class Transport:
         try:
             value = json.loads(answer.body)
         except (ValueError, RecursionError) as error:
-            raise ServerFailed(_unexpected(answer, self.label)) from error
+            raise ServerFailed(_unexpected_message(answer, self.label)) from error
         try:
             return read(value)
         except (KeyError, TypeError, ValueError, AttributeError, InvalidInput) as error:
@@ -283,10 +283,10 @@ def failure(answer: Answer, label: str) -> CommonplaceError:
         try:
             return problem(json.loads(answer.body))
         except (ValueError, KeyError, TypeError, RecursionError):
-            return ServerFailed(_unexpected(answer, label))
+            return ServerFailed(_unexpected_message(answer, label))
     if answer.status in _AWAY:
         return ServerUnavailable(f"{label} is away: something before it answered {answer.status}{_excerpt(answer)}")
-    return ServerFailed(_unexpected(answer, label))
+    return ServerFailed(_unexpected_message(answer, label))
 
 
 def problem(fields: Mapping[str, Any]) -> CommonplaceError:
@@ -317,7 +317,7 @@ def _retry_after(answer: Answer, error: CommonplaceError) -> float:
     return max(0.0, seconds) if math.isfinite(seconds) else 0.0
 
 
-def _unexpected(answer: Answer, label: str) -> str:
+def _unexpected_message(answer: Answer, label: str) -> str:
     if 300 <= answer.status < 400:
         return f"{label} redirects to another address ({answer.status}): open the book at that one"
     return f"{label} gave an answer that is not commonplace's, {answer.status}{_excerpt(answer)}: is the address right?"

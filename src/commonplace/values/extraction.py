@@ -10,7 +10,7 @@ from typing import Literal, Protocol
 from commonplace.values import Kind
 
 Act = Literal["keep", "correct", "forget"]
-"""What a sentence asks for: keep this, keep it instead of an earlier memory, or forget."""
+"""A sentence asks to keep something, to keep it instead of an earlier memory, or to forget it."""
 
 TEAM = "the team"
 """The owner of what "we" decide, prefer or plan."""
@@ -18,7 +18,7 @@ TEAM = "the team"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Utterance:
-    """One message as it was said."""
+    """One message of a conversation."""
 
     text: str
     speaker: str | None
@@ -41,7 +41,7 @@ class Finding:
     """A speaker's name, TEAM, or None for a fact about the world."""
     reason: str | None = None
     rejected: tuple[str, ...] = ()
-    """What was decided against, tried and failed, or is to be avoided."""
+    """Alternatives that were decided against, that failed, or that are to be avoided."""
     due: datetime | None = None
     """The day that a plan or commitment names, relative to the time of the message."""
     importance: float = 0.5
