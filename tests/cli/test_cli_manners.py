@@ -15,10 +15,8 @@ from typing import Any
 import pytest
 
 import commonplace
-from commonplace.cli import main, opened
-from commonplace.cli.parser import build
-from commonplace.cli.progress import Progress, span
-from commonplace.cli.table import Column, cut, table, width
+from commonplace.cli import books, build_parser, main
+from commonplace.cli.console import Column, Progress, cut, span, table, width
 from tests.cli.cli_harness import Cli, Terminal
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "cli.md").read_text("utf-8")
@@ -38,7 +36,7 @@ def parsers(
                 yield from parsers(inner, (*name, verb))
 
 
-EVERY = dict(parsers(build()))
+EVERY = dict(parsers(build_parser()))
 
 
 def test_the_commands_are_the_intended_ones() -> None:
@@ -178,7 +176,7 @@ def test_a_bug_is_a_sentence_and_its_trace_is_there_on_demand(cli: Cli, monkeypa
     def broken(where: str) -> str:
         raise ZeroDivisionError("oh")
 
-    monkeypatch.setattr(opened, "ensure_there", broken)
+    monkeypatch.setattr(books, "ensure_there", broken)
     done = cli("list")
     assert (done.status, done.err.count("\n")) == (1, 1)
     assert "unexpected ZeroDivisionError: oh" in done.err
@@ -191,7 +189,7 @@ def test_an_interrupt_ends_quietly(cli: Cli, monkeypatch: pytest.MonkeyPatch) ->
     def interrupted(where: str) -> str:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(opened, "ensure_there", interrupted)
+    monkeypatch.setattr(books, "ensure_there", interrupted)
     done = cli("list")
     assert (done.status, done.err) == (130, "commonplace: interrupted\n")
 
@@ -258,7 +256,7 @@ def test_a_table_counts_wide_and_combining_characters() -> None:
 
 
 def start(*words: str, cwd: Path, **options: Any) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "commonplace.cli", *words]
+    command = [sys.executable, "-m", "commonplace", *words]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("COMMONPLACE_")}
     return subprocess.Popen(
         command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, **options

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import commonplace
-from commonplace.cli.table import width
+from commonplace.cli.console import width
 from tests.cli.cli_harness import Cli, Terminal
 
 FRAMEWORK = "We chose FastAPI over Flask because of async support"

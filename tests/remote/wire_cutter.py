@@ -72,6 +72,6 @@ def wire(port: int) -> Iterator[Wire]:
     """A wire to a server, gone after the block."""
     opened = Wire(port)
     try:
-        yield opened
+        yield books
     finally:
-        opened.close()
+        books.close()

@@ -1,4 +1,4 @@
-"""The command line: `commonplace VERB …`. Every answer on stdout, every remark and error on stderr."""
+"""The command line: `commonplace COMMAND …`. Results go to stdout, remarks and errors to stderr."""
 
 from __future__ import annotations
 
@@ -7,13 +7,30 @@ import itertools
 import os
 import sys
 from collections.abc import Sequence
+from functools import cache
 
-from commonplace.cli import parser
-from commonplace.cli.errors import Usage
-from commonplace.cli.output import Console
+from commonplace import __version__
+from commonplace.cli import demo, keys, learn, memories, models, removal, serve, state, transfer
+from commonplace.cli.arguments import Command, Parser, book_options
+from commonplace.cli.console import Console, Usage
 from commonplace.errors import CommonplaceError
 
 __all__ = ["main"]
+
+_DESCRIPTION = """\
+A memory for agents: persistent, shared, searchable, and honest about what it does not know.
+
+The book is one file: --book PATH, else COMMONPLACE_BOOK, else ./commonplace.db."""
+
+_EXAMPLES = """\
+examples:
+  commonplace remember "We chose FastAPI over Flask because of async support" --kind decision
+  commonplace recall "why did we choose FastAPI?"
+  commonplace learn standup.txt --session standup
+  commonplace list --kind decision --json
+  commonplace demo
+
+`commonplace COMMAND --help` shows a command's options and examples."""
 
 _FAILED, _MISUSED, _INTERRUPTED, _PIPE_CLOSED = 1, 2, 130, 141
 
@@ -31,10 +48,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except CommonplaceError as error:
         console.error(error.code, str(error))
     except BrokenPipeError:
-        _forget_stdout()
+        _discard_stdout()
         return _PIPE_CLOSED
     except OSError as error:
-        console.error("file_error", _described(error))
+        console.error("file_error", _describe(error))
     except KeyboardInterrupt:
         console.error("interrupted", "interrupted")
         return _INTERRUPTED
@@ -48,26 +65,56 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(words: list[str], console: Console) -> int:
     try:
-        args = parser.build().parse_args(words)
+        args = build_parser().parse_args(words)
     except SystemExit as done:  # --help and --version have printed what was asked
         return int(done.code or 0)
-    status = _command(args)(args, console)
+    run: Command = args.run
+    status = run(args, console) or 0
     sys.stdout.flush()
     return status
 
 
-def _command(args: argparse.Namespace) -> parser.Command:
-    chosen: parser.Command = args.run
-    return chosen
+@cache
+def build_parser() -> Parser:
+    """Return the parser of every command; `args.run` is the function to call."""
+    root = Parser(prog="commonplace", description=_DESCRIPTION, epilog=_EXAMPLES, parents=[book_options()])
+
+    def show_help(args: argparse.Namespace, console: Console) -> int:
+        root.print_help()
+        return 0
+
+    root.add_argument("--version", action="version", version=f"commonplace {__version__}")
+    root.set_defaults(book=None, space=None, embedder=None, reranker=None, json=False, run=show_help)
+    commands = root.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    for register in (
+        memories.register_writing,
+        memories.register_reading,
+        removal.register,
+        learn.register_learn,
+        learn.register_jobs,
+        state.register_kv,
+        state.register_canvas,
+        state.register_transcript,
+        transfer.register_export,
+        transfer.register_copy,
+        transfer.register_care,
+        serve.register_server,
+        demo.register,
+        serve.register_postgres,
+        models.register,
+        keys.register,
+    ):
+        register(commands)
+    return root
 
 
-def _described(error: OSError) -> str:
+def _describe(error: OSError) -> str:
     reason = error.strerror or str(error)
     return f"{error.filename}: {reason}" if error.filename is not None else reason
 
 
-def _forget_stdout() -> None:
-    """Let what is still buffered for a reader that has gone vanish without another complaint."""
+def _discard_stdout() -> None:
+    """Drop buffered output for a reader that has gone, so that exiting raises nothing more."""
     try:
         descriptor = sys.stdout.fileno()
     except (OSError, ValueError):

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, TypeAlias
 
 from commonplace.cli import inputs
-from commonplace.cli.errors import Usage
-from commonplace.cli.output import Console
+from commonplace.cli.console import Console, Usage
 from commonplace.values import KINDS
 
-Command: TypeAlias = Callable[[argparse.Namespace, Console], int]
+Command: TypeAlias = Callable[[argparse.Namespace, Console], int | None]
+"""Runs a command and returns its exit status; None is 0."""
 Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 
 
@@ -43,9 +43,9 @@ class Parser(argparse.ArgumentParser):
 
 
 def book_options(*, patterns: str | None = None) -> Parser:
-    """The options of every command; suppressed defaults let them stand before and after its name.
+    """Return the options of every command; suppressed defaults let them stand before and after its name.
 
-    `patterns` is the help of a --space that may be repeated, where it is no place to work in.
+    `patterns` is the help of a --space that may be repeated and names patterns of spaces.
     """
     shared = Parser(add_help=False, argument_default=argparse.SUPPRESS)
     group = shared.add_argument_group("the book")
@@ -88,7 +88,7 @@ def _made(commands: Commands, name: str, help: str, examples: str, shared: Parse
 
 
 def body_options(made: Parser) -> None:
-    """What a memory has beside its text; whatever is not given stays unset."""
+    """Add the options for what a memory has besides its text; options that are not given stay unset."""
     group = made.add_argument_group("the memory")
     group.add_argument("--kind", choices=KINDS, metavar="KIND", help=", ".join(KINDS))
     group.add_argument("--tag", action="append", metavar="TAG", help="a tag; may be repeated")
@@ -107,14 +107,14 @@ def body_options(made: Parser) -> None:
 
 
 def scope_options(made: Parser, title: str) -> None:
-    """One user, agent and session."""
+    """Add options for one user, agent and session."""
     group = made.add_argument_group(title)
     for part in ("user", "agent", "session"):
         group.add_argument(f"--{part}", metavar=part.upper(), help=f"the {part}")
 
 
 def within_options(made: Parser) -> None:
-    """Where to look: any number of users, agents and sessions."""
+    """Add options for where to look: any number of users, agents and sessions."""
     group = made.add_argument_group("within")
     for part in ("user", "agent", "session"):
         group.add_argument(
@@ -124,7 +124,7 @@ def within_options(made: Parser) -> None:
 
 
 def selection_options(made: Parser) -> None:
-    """Which memories, by what they are."""
+    """Add options that select memories by kind, tag and filter."""
     group = made.add_argument_group("selection")
     group.add_argument("--kind", action="append", choices=KINDS, metavar="KIND", help="of this kind; may be repeated")
     group.add_argument("--tag", action="append", metavar="TAG", help="with this tag; repeated, with all of them")
@@ -137,17 +137,17 @@ def selection_options(made: Parser) -> None:
 
 
 def superseded_option(made: Parser) -> None:
-    """Whether memories that others have taken the place of count."""
-    made.add_argument("--superseded", action="store_true", help="also memories that a later one took the place of")
+    """Add --superseded."""
+    made.add_argument("--superseded", action="store_true", help="also memories that a later one superseded")
 
 
 def if_version_option(made: Parser, what: str) -> None:
-    """Compare and set."""
+    """Add --if-version, for compare-and-set."""
     made.add_argument("--if-version", type=int, metavar="N", help=f"only if {what} is at this version (0: absent)")
 
 
 def extractor_option(parser: argparse.ArgumentParser) -> None:
-    """What memories are found with."""
+    """Add --extractor."""
     parser.add_argument(
         "--extractor", metavar="SPEC", help="rules, openai:MODEL; what finds memories (rules; COMMONPLACE_EXTRACTOR)"
     )

@@ -1,15 +1,16 @@
-"""What comes in: texts from arguments, stdin and files; values, times and durations from words."""
+"""Inputs: texts from arguments, stdin and files; values, times, durations and conversations."""
 
 from __future__ import annotations
 
 import json
 import sys
 from argparse import ArgumentTypeError
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TypeAlias
 
-from commonplace.cli.errors import Usage
+from commonplace.cli.console import Usage
 from commonplace.errors import InvalidInput, InvalidText
 from commonplace.values import Json, times
 
@@ -18,24 +19,24 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
 
 def text(word: str) -> str:
-    """The word itself, or all of stdin for `-`."""
+    """Return the word, or all of stdin for `-`."""
     return stdin() if word == STDIN else word
 
 
 def text_or_stdin(word: str | None, what: str) -> str:
-    """The word, or stdin for `-`, or stdin when nothing was given and something is piped in."""
+    """Return the word, or stdin for `-` or when nothing was given and something is piped in."""
     if word is None and sys.stdin.isatty():
         raise Usage(f"give {what} as an argument, or - to read it from stdin")
     return stdin() if word is None else text(word)
 
 
 def stdin() -> str:
-    """All of stdin, without the line end that `echo` adds."""
+    """Return all of stdin without the line end that `echo` adds."""
     return _whole_stdin().removesuffix("\n")
 
 
 def file_text(path: str) -> str:
-    """The text of a file, or all of stdin for `-`, to the last character."""
+    """Return the whole text of a file, or all of stdin for `-`."""
     if path == STDIN:
         return _whole_stdin()
     content = file_content(path)
@@ -45,7 +46,7 @@ def file_text(path: str) -> str:
 
 
 def file_content(path: str) -> str | bytes:
-    """What a file holds: its text, or its bytes where they are no UTF-8 text."""
+    """Return a file's text, or its bytes if they are not UTF-8 text."""
     content = Path(path).read_bytes()
     try:
         return content if b"\0" in content else content.decode()
@@ -54,7 +55,7 @@ def file_content(path: str) -> str | bytes:
 
 
 def value(word: str) -> Json:
-    """A JSON value, or the word as text where it is no JSON; a broken object or list is refused."""
+    """Return a JSON value, or the word itself if it is not JSON; raise InvalidInput for a broken object or list."""
     try:
         return loads(word)
     except ValueError as error:
@@ -66,7 +67,7 @@ def value(word: str) -> Json:
 
 
 def loads(word: str) -> Json:
-    """A JSON value; ValueError where the word is none."""
+    """Return a JSON value, or raise ValueError."""
     try:
         found: Json = json.loads(word, parse_constant=_not_json)
     except RecursionError as error:
@@ -75,7 +76,7 @@ def loads(word: str) -> Json:
 
 
 def json_object(word: str) -> dict[str, Json]:
-    """A JSON object, as --filter takes it."""
+    """Return a JSON object, for --filter."""
     try:
         found = loads(word)
     except ValueError as error:
@@ -86,7 +87,7 @@ def json_object(word: str) -> dict[str, Json]:
 
 
 def pair(word: str) -> tuple[str, Json]:
-    """A name and its value, from `name=value`; the value is JSON, or text where it is no JSON."""
+    """Return name and value from `name=value`; the value is JSON, or text if it is not JSON."""
     name, equals, given = word.partition("=")
     if not name or not equals:
         raise ArgumentTypeError(f"{word!r} is not NAME=VALUE")
@@ -97,7 +98,7 @@ def pair(word: str) -> tuple[str, Json]:
 
 
 def when(word: str) -> datetime:
-    """A time in ISO 8601."""
+    """Return a time from ISO 8601."""
     try:
         return times.parse(word)
     except InvalidInput as error:
@@ -105,7 +106,7 @@ def when(word: str) -> datetime:
 
 
 def duration(word: str) -> float:
-    """Seconds, from `90`, `90s`, `15m`, `12h`, `7d` or `2w`."""
+    """Return seconds from `90`, `90s`, `15m`, `12h`, `7d` or `2w`."""
     number, unit = (word[:-1], word[-1]) if word[-1:] in _UNITS else (word, "s")
     try:
         seconds = float(number) * _UNITS[unit]
@@ -130,3 +131,60 @@ def _whole_stdin() -> str:
 def _not_json(word: str) -> NoReturn:
     # Python reads NaN and Infinity, JSON does not.
     raise ValueError(f"{word} is no JSON")
+
+
+Conversation: TypeAlias = "str | list[Mapping[str, object] | str]"
+
+_OURS = ("number", "created_at")
+"""Fields that `transcript read --json` adds to a message: the book's own numbers and times."""
+
+
+def parse_conversation(text: str, place: str) -> Conversation:
+    """Return a conversation as `learn` takes it; broken JSON raises InvalidInput with its place."""
+    told = text.removeprefix("\ufeff").strip()
+    if told in ("", "[]"):
+        raise InvalidInput(f"{place} holds no conversation: there is nothing to learn from")
+    if told[0] not in "[{":
+        return told
+    return [_message(each, f"{place}, message {number}") for number, each in enumerate(_values(told, place), start=1)]
+
+
+def _values(told: str, place: str) -> Sequence[Json]:
+    try:
+        whole = loads(told)
+    except ValueError as error:
+        if told.startswith("{") and "\n" in told:
+            return _lines(told, place)
+        raise InvalidInput(f"{place} looks like JSON but is not: {error}; nothing was taken in") from error
+    if isinstance(whole, dict) and isinstance(whole.get("messages"), list):
+        whole = whole["messages"]
+    return whole if isinstance(whole, list) else [whole]
+
+
+def _lines(told: str, place: str) -> list[Json]:
+    values = []
+    for number, line in enumerate(told.split("\n"), start=1):
+        try:
+            values += [loads(line)] if line.strip() else []
+        except ValueError as error:
+            raise InvalidInput(f"{place}, line {number} is not JSON: {error}; nothing was taken in") from error
+    return values
+
+
+def _message(value: Json, place: str) -> Mapping[str, object] | str:
+    """Return one message; JSON holds its time as text."""
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, dict):
+        raise InvalidInput(f"{place} is no message: an object with content, or text; nothing was taken in")
+    message: dict[str, object] = {name: given for name, given in value.items() if name not in _OURS}
+    if isinstance(value.get("said_at"), str):
+        message["said_at"] = _moment(str(value["said_at"]), place)
+    return message
+
+
+def _moment(text: str, place: str) -> datetime:
+    try:
+        return times.parse(text)
+    except InvalidInput as error:
+        raise InvalidInput(f"{place}: {error}; nothing was taken in") from error

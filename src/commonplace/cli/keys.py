@@ -1,17 +1,17 @@
-"""keys: who may use the book through a server, for what, and how much."""
+"""The commands for keys."""
 
 from __future__ import annotations
 
 from argparse import ArgumentTypeError, Namespace
 from typing import TYPE_CHECKING
 
-from commonplace.cli import arguments, inputs, opened
+from commonplace.cli import arguments, books, inputs
 from commonplace.cli.arguments import Commands, Parser
-from commonplace.cli.output import Console, moment
-from commonplace.cli.table import Column, columns, table
+from commonplace.cli.console import Column, Console, columns, moment, table
 
 if TYPE_CHECKING:
     from commonplace.access.keys import Key, NewKey, Usage
+
 
 _EXAMPLES = """\
   commonplace keys create --role write --space team-a --label "the build agent"
@@ -22,23 +22,23 @@ _EXAMPLES = """\
   commonplace keys revoke 4k0c2m8x1qaz
 """
 _KEYS = (
-    Column(name="ID"),
-    Column(name="LABEL", least=10),
-    Column(name="ROLE"),
-    Column(name="SPACES", least=10),
-    Column(name="HOME", least=8),
-    Column(name="PLAN"),
-    Column(name="LIMITS", least=10),
-    Column(name="CREATED"),
-    Column(name="LAST USED"),
-    Column(name="EXPIRES"),
-    Column(name="REVOKED"),
+    Column("ID"),
+    Column("LABEL", least=10),
+    Column("ROLE"),
+    Column("SPACES", least=10),
+    Column("HOME", least=8),
+    Column("PLAN"),
+    Column("LIMITS", least=10),
+    Column("CREATED"),
+    Column("LAST USED"),
+    Column("EXPIRES"),
+    Column("REVOKED"),
 )
 _USAGE = (
-    Column(name="LIMIT"),
-    Column(name="USED", right=True),
-    Column(name="OF", right=True),
-    Column(name="RESETS"),
+    Column("LIMIT"),
+    Column("USED", right=True),
+    Column("OF", right=True),
+    Column("RESETS"),
 )
 
 
@@ -97,11 +97,11 @@ def _limit(word: str) -> tuple[str, object]:
     return name, value
 
 
-def _create(args: Namespace, console: Console) -> int:
+def _create(args: Namespace, console: Console) -> None:
     from commonplace.access import keys
 
     given = args.space or ["default"]  # a text, if it stood before the command's name
-    with opened.writable_store(args, console) as store:
+    with books.writable_store(args, console) as store:
         made = keys.create(
             store,
             role=args.role,
@@ -112,22 +112,20 @@ def _create(args: Namespace, console: Console) -> int:
             limits=dict(args.limit),
             expires=args.expires,
         )
-    return _shown(made, console)
+    _shown(made, console)
 
 
-def _shown(made: NewKey, console: Console) -> int:
+def _shown(made: NewKey, console: Console) -> None:
     console.result(made, made.token)
     console.remark("keep it now: it is not shown again")
-    return 0
 
 
-def _list(args: Namespace, console: Console) -> int:
+def _list(args: Namespace, console: Console) -> None:
     from commonplace.access import keys
 
-    with opened.store(args) as store:
+    with books.store(args) as store:
         found = keys.list_keys(store)
     console.result(found, table(_KEYS, [_row(key) for key in found], limit=columns()) if found else "No keys.")
-    return 0
 
 
 def _row(key: Key) -> tuple[str, ...]:
@@ -136,30 +134,28 @@ def _row(key: Key) -> tuple[str, ...]:
     return key.id, key.label, key.role, " ".join(key.spaces), key.home, key.plan, limits, *times
 
 
-def _rotate(args: Namespace, console: Console) -> int:
+def _rotate(args: Namespace, console: Console) -> None:
     from commonplace.access import keys
 
-    with opened.store(args) as store:
-        return _shown(keys.rotate(store, args.id, grace=args.grace or 0), console)
+    with books.store(args) as store:
+        _shown(keys.rotate(store, args.id, grace=args.grace or 0), console)
 
 
-def _revoke(args: Namespace, console: Console) -> int:
+def _revoke(args: Namespace, console: Console) -> None:
     from commonplace.access import keys
 
-    with opened.store(args) as store:
+    with books.store(args) as store:
         key = keys.revoke(store, args.id)
     console.result(key, f"revoked {key.id}")
-    return 0
 
 
-def _usage(args: Namespace, console: Console) -> int:
+def _usage(args: Namespace, console: Console) -> None:
     from commonplace.access import keys
 
-    with opened.store(args) as store:
+    with books.store(args) as store:
         found = keys.usage(store, args.id, space=args.space, namespace=args.namespace)
     rows = [_usage_row(each) for each in found]
     console.result(found, table(_USAGE, rows, limit=columns()) if rows else "This key has no limits.")
-    return 0
 
 
 def _usage_row(usage: Usage) -> tuple[str, ...]:

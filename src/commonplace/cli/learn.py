@@ -1,34 +1,48 @@
-"""learn, links, undo: memories from conversations, what they have to do with each other, and taking that back."""
+"""The commands that learn from conversations and run jobs."""
 
 from __future__ import annotations
 
+import signal
+import time
 from argparse import Namespace
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from types import FrameType
 from typing import TYPE_CHECKING
 
-from commonplace.cli import arguments, conversations, inputs, opened
+from commonplace.cli import arguments, books, inputs
 from commonplace.cli.arguments import Commands
-from commonplace.cli.commands_asking import shown_text
-from commonplace.cli.conversations import Conversation
-from commonplace.cli.hearing import warnings_as_remarks
-from commonplace.cli.output import Console, moment, one_line, plural
-from commonplace.cli.progress import Progress
-from commonplace.cli.table import Column, columns, cut, table
+from commonplace.cli.console import (
+    Column,
+    Console,
+    Progress,
+    columns,
+    cut,
+    moment,
+    one_line,
+    plural,
+    table,
+    warnings_as_remarks,
+)
+from commonplace.cli.inputs import Conversation
+from commonplace.cli.memories import shown_text
 from commonplace.errors import NotFound
-from commonplace.values import ORIGINS, Learned, Link, Memory, Scope
+from commonplace.values import ORIGINS, Job, Learned, Link, Memory, Scope
 
 if TYPE_CHECKING:
     from commonplace.book import Book
+if TYPE_CHECKING:
+    from commonplace.memories.core import Core, Place
+
 
 _LEARN = """\
   commonplace learn standup.txt --session standup
   commonplace learn chat.jsonl --user maria --tag support --json
   echo "Sarah: I prefer TypeScript." | commonplace learn -
 """
-_LEARNED = (Column(name="KIND"), Column(name="TEXT", least=20), Column(name="BESIDE WHAT WAS KNOWN", least=20))
-_LINKED = (Column(name="RELATION"), Column(name="OTHER"), Column(name="AT"), Column(name="REASON", least=12))
+_LEARNED = (Column("KIND"), Column("TEXT", least=20), Column("BESIDE WHAT WAS KNOWN", least=20))
+_LINKED = (Column("RELATION"), Column("OTHER"), Column("AT"), Column("REASON", least=12))
 _QUOTED = 60
 _RECONCILED = ("supersedes", "adds to", "disputes")
 _FROM_THE_OTHER_END = {
@@ -40,8 +54,8 @@ _FROM_THE_OTHER_END = {
 }
 
 
-def register(commands: Commands) -> None:
-    """Add the commands of learning."""
+def register_learn(commands: Commands) -> None:
+    """Add learn, links and undo."""
     _register_learn(commands)
     links = arguments.add(
         commands, "links", _links, help="show what a memory has to do with others, and where it was learned",
@@ -77,7 +91,7 @@ def _register_learn(commands: Commands) -> None:
 
 def _learn(args: Namespace, console: Console) -> int:
     conversation = _conversation(args.file)
-    with opened.writable(args, console) as book, warnings_as_remarks(console):
+    with books.writable(args, console) as book, warnings_as_remarks(console):
         learned = _taken_in(book, conversation, args, console)
         kept = f"{plural(len(learned.messages), 'message')} of session {learned.session}"
         if args.no_wait:
@@ -94,8 +108,8 @@ def _learn(args: Namespace, console: Console) -> int:
 
 def _conversation(file: str | None) -> Conversation:
     if file is None:
-        return conversations.parse(inputs.text_or_stdin(None, "the conversation's file"), "stdin")
-    return conversations.parse(inputs.file_text(file), "stdin" if file == inputs.STDIN else file)
+        return inputs.parse_conversation(inputs.text_or_stdin(None, "the conversation's file"), "stdin")
+    return inputs.parse_conversation(inputs.file_text(file), "stdin" if file == inputs.STDIN else file)
 
 
 def _taken_in(book: Book, conversation: Conversation, args: Namespace, console: Console) -> Learned:
@@ -111,7 +125,7 @@ def _taken_in(book: Book, conversation: Conversation, args: Namespace, console: 
 
 @contextmanager
 def _saying_what_is_kept(progress: Progress, console: Console) -> Iterator[None]:
-    """Tell whoever interrupts learning, or sees it fail, that the conversation need not be given again."""
+    """On an interrupt or a failure, tell that the conversation is stored and need not be given again."""
     try:
         yield
     except (Exception, KeyboardInterrupt):
@@ -122,7 +136,7 @@ def _saying_what_is_kept(progress: Progress, console: Console) -> Iterator[None]
 
 
 def _standing(book: Book, learned: Learned) -> Iterator[tuple[Memory, str]]:
-    """Each memory once, and how it stands to what was known."""
+    """Return each memory once, with its relation to known memories."""
     times_said, telling = Counter(memory.id for memory in learned.memories), _telling(learned.links)
     for id, memory in {memory.id: memory for memory in learned.memories}.items():
         again = sum(link.relation == "repeats" for link in telling[id])
@@ -131,7 +145,7 @@ def _standing(book: Book, learned: Learned) -> Iterator[tuple[Memory, str]]:
 
 
 def _telling(links: Iterable[Link]) -> Mapping[str, list[Link]]:
-    """The links that say what became of each memory: its own, and what outdated it from the start."""
+    """Return the links of each memory: its own, and those that superseded it at once."""
     telling: dict[str, list[Link]] = defaultdict(list)
     for link in links:
         telling[link.id].append(link)
@@ -146,7 +160,7 @@ def _beside(book: Book, link: Link, id: str) -> str:
 
 
 def _quoted(book: Book, id: str) -> str:
-    """The words of a memory, or its id if it has gone meanwhile."""
+    """Return a memory's text, or its id if it was forgotten meanwhile."""
     try:
         return f'"{cut(one_line(shown_text(book.get(id))), _QUOTED)}"'
     except NotFound:
@@ -154,22 +168,132 @@ def _quoted(book: Book, id: str) -> str:
 
 
 def _seen_from(link: Link, id: str) -> tuple[str, str]:
-    """What a link says of one of its ends, and the other end."""
+    """Return the relation seen from one end of a link, and the other end."""
     if link.id == id:
         return link.relation, link.other
     return _FROM_THE_OTHER_END.get(link.relation, link.relation), link.id
 
 
-def _links(args: Namespace, console: Console) -> int:
-    with opened.existing(args) as book:
+def _links(args: Namespace, console: Console) -> None:
+    with books.existing(args) as book:
         links = book.links(args.id)
     rows = [(*_seen_from(link, args.id), moment(link.at), link.reason or "") for link in links]
     console.result(links, table(_LINKED, rows, limit=columns()) if rows else "No links.")
-    return 0
 
 
 def _undo(args: Namespace, console: Console) -> int:
-    with opened.existing(args) as book:
+    with books.existing(args) as book:
         undone = book.undo(args.id, args.other)
     console.result(undone, "\n".join(f"no longer: {link.id} {link.relation} {link.other}" for link in undone))
     return 0
+
+
+_LOOK = 1.0
+"""Seconds between two looks for jobs that other processes queue."""
+_GLANCE = 0.1
+_WORK = """\
+  commonplace work
+  commonplace work --once --json
+"""
+_JOBS = (
+    Column("NUMBER", right=True),
+    Column("KIND"),
+    Column("STATE"),
+    Column("ATTEMPTS", right=True),
+    Column("DUE"),
+    Column("ERROR", least=20),
+)
+
+
+def register_jobs(commands: Commands) -> None:
+    """Add work, jobs and retry."""
+    work = arguments.add(
+        commands, "work", _work, help="do the jobs of every space, or of the one named, until Ctrl-C", examples=_WORK
+    )
+    work.add_argument("--once", action="store_true", help="end when no job is due; exit status 1 if one failed")
+    arguments.extractor_option(work)
+    jobs = arguments.add(
+        commands, "jobs", _jobs, help="list the jobs that wait, run, or have failed for good",
+        examples="  commonplace jobs\n  commonplace jobs --dead --json\n",
+    )  # fmt: skip
+    jobs.add_argument("--dead", action="store_true", help="only those that have failed for good")
+    retry = arguments.add(
+        commands, "retry", _retry, help="queue a job again that had failed for good, or all of them",
+        examples="  commonplace retry\n  commonplace retry 12\n",
+    )  # fmt: skip
+    retry.add_argument("number", nargs="?", type=int, metavar="N", help="the job's number (all)")
+
+
+class _Asked:
+    """Records a request to end; a second request raises KeyboardInterrupt."""
+
+    def __init__(self) -> None:
+        self.ended = False
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        if self.ended:
+            raise KeyboardInterrupt
+        self.ended = True
+
+    def rest(self, seconds: float) -> None:
+        """Sleep, unless asked to end."""
+        until = time.monotonic() + seconds
+        while not self.ended and time.monotonic() < until:
+            time.sleep(min(_GLANCE, seconds))
+
+
+@contextmanager
+def _until_asked() -> Iterator[_Asked]:
+    """Treat Ctrl-C and SIGTERM as a request to end after the current job."""
+    asked = _Asked()
+    before = {number: signal.signal(number, asked) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield asked
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _work(args: Namespace, console: Console) -> int:
+    from commonplace.learn import jobs as working
+
+    done = failed = 0
+    with books.core(args) as core, warnings_as_remarks(console), _until_asked() as asked:
+        only = _named(core, args.space)
+        if args.once:
+            trying = working.run_due(core, only)
+        else:
+            console.remark("doing what waits; Ctrl-C ends it after the job at hand")
+            trying = working.run_until(core, lambda: asked.ended, asked.rest, only=only, idle=_LOOK)
+        for tried in trying:
+            done, failed = done + (tried.error is None), failed + (tried.error is not None)
+            if asked.ended:
+                break
+    text = f"did {plural(done, 'job')}" + (f"; {failed:,} failed, see `commonplace jobs`" if failed else "")
+    console.result({"done": done, "failed": failed}, text)
+    return 1 if args.once and failed else 0
+
+
+def _named(core: Core, space: str | None) -> Place | None:
+    """Return the space named on the command line; the environment does not count here."""
+    from commonplace.memories.core import Place
+    from commonplace.values import checks
+
+    return None if space is None else Place(core.store, checks.name(space, "space"))
+
+
+def _jobs(args: Namespace, console: Console) -> None:
+    with books.existing(args) as book:
+        jobs = [job for job in book.jobs() if job.state == "dead" or not args.dead]
+    console.result(jobs, table(_JOBS, [_row(job) for job in jobs], limit=columns()) if jobs else "No jobs.")
+
+
+def _row(job: Job) -> tuple[str, ...]:
+    due = "" if job.state == "dead" else moment(job.due_at)
+    return str(job.number), job.kind, job.state, str(job.attempts), due, job.error or ""
+
+
+def _retry(args: Namespace, console: Console) -> None:
+    with books.existing(args) as book, warnings_as_remarks(console):
+        queued = book.retry(args.number)
+    console.result({"queued": queued}, f"queued {plural(queued, 'job')} again")

@@ -1,4 +1,4 @@
-"""forget, prune, quarantine, release: what takes memories away, for good or until further notice."""
+"""The commands that remove memories, for good or until further notice."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import sys
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from commonplace.cli import arguments, inputs, opened
+from commonplace.cli import arguments, books, inputs
 from commonplace.cli.arguments import Commands, Parser
-from commonplace.cli.commands_asking import listed
-from commonplace.cli.errors import Usage
-from commonplace.cli.output import Console, plural, visible
+from commonplace.cli.console import Console, Usage, plural, visible
+from commonplace.cli.memories import listed
 from commonplace.values import KINDS, Forgotten, Scope
 
 if TYPE_CHECKING:
     from commonplace.book import Book
 
+
 _SHOWN = 20
-"""Memories that prune shows of what would go: enough to see whether the policy is right."""
+"""How many of the memories that would go `prune` lists."""
 _FORGET = """\
   commonplace forget ID ID
   commonplace forget --user maria --dry-run
@@ -39,7 +39,7 @@ _RELEASE = """\
 
 
 def register(commands: Commands) -> None:
-    """Add the commands that take memories away."""
+    """Add forget, prune, quarantine and release."""
     _register_forget(commands)
     _register_prune(commands)
     quarantine = arguments.add(
@@ -84,7 +84,7 @@ def _register_prune(commands: Commands) -> None:
 
 
 def _which_options(made: Parser) -> None:
-    """Which memories: ids, or a selection, or exactly those of somebody."""
+    """Add options that name memories: ids, a selection, or a scope."""
     made.add_argument("id", nargs="*", metavar="ID", help="the ids of the memories")
     arguments.selection_options(made)
     arguments.scope_options(made, "exactly the memories of")
@@ -97,7 +97,7 @@ def _asking_options(made: Parser) -> None:
 
 def _forget(args: Namespace, console: Console) -> int:
     selector = _selector(args, everything=args.everything)
-    with opened.existing(args) as book:
+    with books.existing(args) as book:
         if args.dry_run:
             would = book.forget(**selector, dry_run=True)  # type: ignore[arg-type]
             console.result(would, "\n".join([*would.ids, f"would forget {_account(would)}"]))
@@ -122,7 +122,7 @@ def _prune(args: Namespace, console: Console) -> int:
     }
     if args.older_than is None and args.weaker_than is None and args.keep is None:
         raise Usage("say what may go: --older-than, --weaker-than or --keep")
-    with opened.existing(args) as book:
+    with books.existing(args) as book:
         if args.dry_run or not args.yes:
             would = book.prune(**policy)
             if args.dry_run or not sys.stdin.isatty():
@@ -140,7 +140,7 @@ def _prune(args: Namespace, console: Console) -> int:
 
 
 def _some(book: Book, would: Forgotten) -> str:
-    """The first memories of those that would go, in lines."""
+    """Return the first memories that would go, one line each."""
     some = list(would.ids[:_SHOWN])
     if not some:
         return ""
@@ -149,25 +149,23 @@ def _some(book: Book, would: Forgotten) -> str:
     return listed(page.memories) + "\n" + (f"… and {more:,} more\n" if more > 0 else "")
 
 
-def _quarantine(args: Namespace, console: Console) -> int:
+def _quarantine(args: Namespace, console: Console) -> None:
     selector = _selector(args)
-    with opened.existing(args) as book:
+    with books.existing(args) as book:
         ids = book.quarantine(**selector, reason=args.reason)  # type: ignore[arg-type]
     count = plural(len(ids), "memory", "memories")
     console.result(ids, "\n".join([*ids, f"took {count} out of recall"]))
-    return 0
 
 
-def _release(args: Namespace, console: Console) -> int:
+def _release(args: Namespace, console: Console) -> None:
     selector = _selector(args)
-    with opened.existing(args) as book:
+    with books.existing(args) as book:
         ids = book.release(**selector)  # type: ignore[arg-type]
     console.result(ids, "\n".join([*ids, f"released {plural(len(ids), 'memory', 'memories')}"]))
-    return 0
 
 
 def _selector(args: Namespace, *, everything: bool | None = None) -> dict[str, object]:
-    """Which memories, said in exactly one way; `everything` is None where there is no such option."""
+    """Return which memories are meant, named in exactly one way; `everything` is None where it is no option."""
     scope = Scope(user=args.user, agent=args.agent, session=args.session)
     selection = {
         "kinds": args.kind,

@@ -1,33 +1,41 @@
-"""serve: the book over HTTP, for every language and framework."""
+"""The commands that run servers: serve and postgres."""
 
 from __future__ import annotations
 
 import ipaddress
 import signal
+import sys
+import time
 from argparse import Namespace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from commonplace.cli import arguments, opened
+from commonplace.cli import arguments, books
 from commonplace.cli.arguments import Commands
-from commonplace.cli.output import Console
-from commonplace.errors import InvalidInput, ModelUnavailable, missing_package
+from commonplace.cli.console import Console
+from commonplace.errors import InvalidInput, ModelUnavailable, StoreError, missing_package
+from commonplace.store.postgres.local import LocalPostgres
 
 if TYPE_CHECKING:
     from commonplace.server.config import Config, Listener
 
-_EXAMPLES = """\
+
+_SERVE_EXAMPLES = """\
   commonplace serve
   commonplace serve team.db --port 9000 --workers 2
   commonplace serve postgresql://db/agents --host 0.0.0.0 --tls-certificate cert.pem --tls-key key.pem
 """
 
 
-def register(commands: Commands) -> None:
-    """Add the command that serves."""
+def register_server(commands: Commands) -> None:
+    """Add serve."""
     serve = arguments.add(
-        commands, "serve", _serve, help="serve the book over HTTP until Ctrl-C, for any language", examples=_EXAMPLES
+        commands,
+        "serve",
+        _serve,
+        help="serve the book over HTTP until Ctrl-C, for any language",
+        examples=_SERVE_EXAMPLES,
     )
     serve.add_argument("where", nargs="?", metavar="PATH|URL", help="the book (as --book)")
     listening = serve.add_argument_group("where it listens")
@@ -47,7 +55,7 @@ def register(commands: Commands) -> None:
     group.add_argument("--telemetry", action="store_true", help="tell OpenTelemetry of requests, without content")
 
 
-def _serve(args: Namespace, console: Console) -> int:
+def _serve(args: Namespace, console: Console) -> None:
     _ensure_installed()
     from commonplace.server import run
 
@@ -56,7 +64,7 @@ def _serve(args: Namespace, console: Console) -> int:
     sock = run.bind(listening.host, listening.port)
     url = f"{listening.scheme}://{_authority(listening.host)}:{sock.getsockname()[1]}"
     console.result({"url": url, "book": _shown(config.book)}, _welcome(url, config, keyed=keyed))
-    # After it has ended its way, uvicorn passes the signal on: then there is nothing left to end.
+    # uvicorn re-raises the signal after its own shutdown; nothing is left to end then.
     before = signal.signal(signal.SIGTERM, lambda number, frame: None)
     try:
         run.run(config, listening, sock)
@@ -64,7 +72,6 @@ def _serve(args: Namespace, console: Console) -> int:
         console.remark("ended")
     finally:
         signal.signal(signal.SIGTERM, before)
-    return 0
 
 
 def _listening(args: Namespace) -> Listener:
@@ -89,8 +96,8 @@ def _config(args: Namespace) -> Config:
     from commonplace.server.config import Config
 
     return Config(
-        book=args.where or opened.place(args),
-        embedder=opened.embedder(args),
+        book=args.where or books.place(args),
+        embedder=books.embedder(args),
         reranker=args.reranker,
         extractor=args.extractor,
         space=args.space or "default",
@@ -104,7 +111,7 @@ def _config(args: Namespace) -> Config:
 
 
 def _prepare(config: Config, listening: Listener, console: Console) -> bool:
-    """Open the book once before anything listens, where what is wrong can be told; says whether it has keys."""
+    """Open the book once before listening, so that errors are reported here; return whether it has keys."""
     from commonplace.access import keys
     from commonplace.location import open_core
 
@@ -143,7 +150,7 @@ def _shown(book: str) -> str:
 
 
 def _welcome(url: str, config: Config, *, keyed: bool) -> str:
-    # The book has keys: whoever pastes these lines has one, and it is not ours to print.
+    # With keys, the reader has one of their own; it must not be printed.
     given = ' -H "Authorization: Bearer $COMMONPLACE_API_KEY"' if keyed else ""
     base = f"{url}/v1/spaces/{config.space}"
     return f"""\
@@ -160,3 +167,49 @@ def _ensure_installed() -> None:
     for package in ("fastapi", "uvicorn", "prometheus_client"):
         if find_spec(package) is None:
             raise ModelUnavailable(missing_package("the server", package, "server"))
+
+
+_READY = """\
+PostgreSQL with pgvector is ready; Ctrl-C stops it, and the data stays in {directory}
+  {url}
+In another terminal:
+  commonplace --book '{url}' remember "something worth keeping"
+"""
+_POSTGRES_EXAMPLES = """\
+  commonplace postgres ./pgdata
+  commonplace postgres ./pgdata --port 5433 --json
+"""
+
+
+def register_postgres(commands: Commands) -> None:
+    """Add postgres."""
+    made = arguments.add(
+        commands, "postgres", _postgres, help="run a PostgreSQL with pgvector on this machine, until Ctrl-C",
+        examples=_POSTGRES_EXAMPLES,
+    )  # fmt: skip
+    made.add_argument("directory", metavar="DIRECTORY", help="where its data is; made if it is not there")
+    made.add_argument(
+        "--port", type=int, default=0, metavar="N", help="the port on 127.0.0.1 (the last one if free, else any)"
+    )
+
+
+def _postgres(args: Namespace, console: Console) -> None:
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # asked to end or interrupted: one way out
+    try:
+        with LocalPostgres(args.directory, port=args.port) as server:
+            _wait(server, console)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _wait(server: LocalPostgres, console: Console) -> None:
+    """Print where the server is, and wait for an interrupt."""
+    try:
+        text = _READY.format(directory=server.directory, url=server.url)
+        console.result({"url": server.url, "pid": server.pid}, text)
+        sys.stdout.flush()
+        while server.pid is not None:
+            time.sleep(0.5)
+    except KeyboardInterrupt:
+        return
+    raise StoreError(f"the server ended by itself; {server.log} may say why")

