@@ -15,9 +15,9 @@ tmp_path = quick.tmp_path
 @pytest.fixture(scope="session")
 def all_shelves() -> Iterator[Shelves]:
     opened = Shelves()
-    yield books
-    books.release()
-    books.server.stop()
+    yield opened
+    opened.release()
+    opened.server.stop()
 
 
 @pytest.fixture

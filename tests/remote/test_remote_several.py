@@ -27,8 +27,8 @@ def first_asking(book: Book, number: int) -> Book:
 @pytest.fixture
 def answering() -> Iterator[Stranger]:
     opened = Stranger(FINE)
-    yield books
-    books.close()
+    yield opened
+    opened.close()
 
 
 @pytest.mark.parametrize(

@@ -84,10 +84,10 @@ def problem(code: str, status: str, **more: object) -> bytes:
 def stranger(*answers: bytes, timeout: float = 2.0) -> Iterator[tuple[Stranger, Book]]:
     opened = Stranger(*answers)
     try:
-        with commonplace.open(books.url, api_key="cp_secret", timeout=timeout) as book:
-            yield books, book
+        with commonplace.open(opened.url, api_key="cp_secret", timeout=timeout) as book:
+            yield opened, book
     finally:
-        books.close()
+        opened.close()
 
 
 @pytest.mark.slow
@@ -352,10 +352,10 @@ def test_a_compressed_answer_is_read() -> None:
 
 def test_an_address_may_have_a_prefix() -> None:
     opened = Stranger(FINE)
-    with commonplace.open(f"{books.url}/team/memory/", space="a/b") as book:
+    with commonplace.open(f"{opened.url}/team/memory/", space="a/b") as book:
         book.stats()
-    books.close()
-    assert books.heard[0].startswith(b"GET /team/memory/v1/spaces/a%2Fb/stats HTTP/1.1")
+    opened.close()
+    assert opened.heard[0].startswith(b"GET /team/memory/v1/spaces/a%2Fb/stats HTTP/1.1")
 
 
 @pytest.mark.slow

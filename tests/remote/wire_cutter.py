@@ -72,6 +72,6 @@ def wire(port: int) -> Iterator[Wire]:
     """A wire to a server, gone after the block."""
     opened = Wire(port)
     try:
-        yield books
+        yield opened
     finally:
-        books.close()
+        opened.close()
