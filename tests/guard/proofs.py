@@ -1,4 +1,4 @@
-"""What every match of a pattern holds, read from the pattern."""
+"""The texts that a pattern can match, derived from the pattern."""
 
 from __future__ import annotations
 

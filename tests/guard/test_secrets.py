@@ -1,4 +1,4 @@
-"""Secrets leave no trace in what is kept, and nothing else is touched."""
+"""Secrets are redacted, and nothing else is changed."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_secrets_are_gone(half: str) -> None:
 
 
 @pytest.mark.parametrize("half", HALVES)
-def test_what_stands_around_a_secret_is_kept(half: str) -> None:
+def test_the_text_around_a_secret_is_kept(half: str) -> None:
     bearing = part(half, secret=True)
     other = [each.text for each in bearing if MARK.sub("\0", redact(each.text).text) != without(each)]
     assert len(other) <= (1 - FLOORS[half][1]) * len(bearing), other
@@ -124,7 +124,7 @@ def test_look_alikes_are_left_alone(half: str) -> None:
     assert len(changed) <= FLOORS[half][2] * len(harmless), changed
 
 
-def test_the_samples_are_as_many_as_promised() -> None:
+def test_there_are_enough_samples() -> None:
     assert sum(bool(each.secrets) for each in samples()) >= 250
     assert sum(not each.secrets for each in samples()) >= 150
 
@@ -138,11 +138,11 @@ def test_a_finding_names_the_kind_and_the_place_but_not_the_secret() -> None:
     assert key[4:] not in repr(done)
 
 
-def test_only_the_password_of_an_address_is_taken() -> None:
+def test_only_the_password_of_an_address_is_redacted() -> None:
     assert redact("postgres://app:s3cr3t!@db:5432/app").text == "postgres://app:[redacted: password]@db:5432/app"
 
 
-def test_a_private_key_that_was_cut_is_taken_as_far_as_it_goes() -> None:
+def test_a_private_key_that_was_cut_off_is_redacted_as_far_as_it_goes() -> None:
     begin = "-----BEG" + "IN RSA PRIVATE KEY-----"
     done = redact(f"see {begin}\nMIIEpAIBAAKCAQEA7\nq1w2e3r4t5y6, and so on")
     assert done.text == "see [redacted: private key], and so on"
@@ -155,7 +155,7 @@ def test_marks_of_an_earlier_run_are_left_alone() -> None:
 
 
 @given(st.lists(st.sampled_from(FRAGMENTS), max_size=12).map("".join) | st.text())
-def test_any_text_is_redacted_once_and_for_all(text: str) -> None:
+def test_redacting_any_text_twice_changes_nothing_more(text: str) -> None:
     done = redact(text)
     assert redact(done.text).text == done.text
     start = 0
@@ -174,7 +174,7 @@ def test_four_times_the_text_takes_about_four_times_as_long(piece: str) -> None:
     assert ratio(redact, piece) < 12
 
 
-def test_a_value_of_a_megabyte_is_gone_whole() -> None:
+def test_a_value_of_a_megabyte_is_redacted_whole() -> None:
     assert redact("password=" + "aB3" * 350_000).text == "password=[redacted: password]"
 
 

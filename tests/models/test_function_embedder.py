@@ -93,6 +93,6 @@ def test_the_dimension_is_learned_once_by_many_threads() -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"name": ""}, {"name": "a", "version": ""}, {"name": "a", "dimension": 0}])
-def test_an_identity_that_says_nothing_is_refused(wrong: dict[str, object]) -> None:
+def test_an_empty_identity_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(InvalidInput):
         FunctionEmbedder(lambda texts: [], **wrong)  # type: ignore[arg-type]

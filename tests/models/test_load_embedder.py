@@ -1,4 +1,4 @@
-"""How an embedder is named, and what `load` refuses."""
+"""The names of embedders, and what `load` refuses."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_a_class_is_refused() -> None:
 
 
 @pytest.mark.parametrize("thing", [3, object(), ["a"]])
-def test_a_thing_that_is_no_embedder_is_refused(thing: object) -> None:
+def test_an_object_that_is_no_embedder_is_refused(thing: object) -> None:
     with pytest.raises(InvalidInput, match="name, version, dimension, embed and embed_query"):
         load(thing)  # type: ignore[arg-type]
 

@@ -1,4 +1,4 @@
-"""How a reranker is named, and what `load` refuses."""
+"""The names of rerankers, and what `load` refuses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Mine:
 
 
 @pytest.mark.parametrize("spec", [None, "none"])
-def test_there_is_none_unless_asked_for(spec: str | None) -> None:
+def test_there_is_no_reranker_by_default(spec: str | None) -> None:
     assert rerankers.load(spec) is None
 
 
@@ -34,7 +34,7 @@ def test_an_unknown_name_is_refused_with_the_known_ones(spec: str) -> None:
         rerankers.load(spec)
 
 
-def test_what_is_no_reranker_is_refused() -> None:
+def test_an_object_that_is_no_reranker_is_refused() -> None:
     with pytest.raises(InvalidInput, match="Mine is a class"):
         rerankers.load(Mine)  # type: ignore[arg-type]  # the mistake is the point
     with pytest.raises(InvalidInput, match="has name and score"):

@@ -149,7 +149,7 @@ def test_a_vocabulary_without_special_tokens_is_refused(make: Make) -> None:
         OnnxEmbedder(folder)
 
 
-def test_without_onnxruntime_the_command_that_installs_it_is_told(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_onnxruntime_the_message_says_how_to_install_it(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(EmbedderUnavailable, match="commonplace-memory\\[onnx\\]"):
         load(f"onnx:{make()}")

@@ -39,7 +39,7 @@ def make(tmp_path: Path) -> Make:
 
 
 @needs_onnxruntime
-def test_question_and_text_are_told_apart_and_padding_changes_nothing(make: Make) -> None:
+def test_question_and_text_are_separate_segments_and_padding_changes_nothing(make: Make) -> None:
     one = load(f"onnx:{make()}")
     assert isinstance(one, Reranker)
     assert one.name == "tiny"
@@ -86,7 +86,7 @@ def test_a_missing_file_is_named(make: Make, name: str) -> None:
         OnnxReranker(folder)
 
 
-def test_without_onnxruntime_the_command_that_installs_it_is_told(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_onnxruntime_the_message_says_how_to_install_it(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(ModelUnavailable, match="commonplace-memory\\[onnx\\]"):
         load(f"onnx:{make()}")

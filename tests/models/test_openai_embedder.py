@@ -86,14 +86,14 @@ def test_loading_an_embedder_does_not_ask_it_anything(service: Service) -> None:
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 503])
-def test_a_passing_failure_is_tried_again(service: Service, status: int) -> None:
+def test_a_temporary_failure_is_retried(service: Service, status: int) -> None:
     service.script = [Reply(status, {"error": {"message": "busy"}}, {"Retry-After": "0"})]
     assert embedder(service).embed(["a"]).shape == (1, 3)
     assert len(service.requests) == 2
 
 
 @pytest.mark.slow
-def test_500_without_a_hint_is_tried_again_after_a_pause(service: Service) -> None:
+def test_500_without_a_hint_is_retried_after_a_pause(service: Service) -> None:
     service.script = [Reply(500, b"oops")]
     embedder(service).embed(["a"])
     assert service.requests[1].at - service.requests[0].at >= 0.24
@@ -122,14 +122,14 @@ def test_a_service_that_asks_for_an_hour_is_not_waited_for(service: Service) -> 
     assert len(service.requests) == 1
 
 
-def test_after_the_last_try_the_failure_is_told(service: Service) -> None:
+def test_after_the_last_try_the_failure_is_raised(service: Service) -> None:
     service.script = [Reply(503, {"error": {"message": "down"}}, {"Retry-After": "0"})] * 3
     with pytest.raises(EmbedderFailed, match="/v1/embeddings answered 503: down"):
         embedder(service).embed(["a"])
     assert len(service.requests) == 3
 
 
-def test_a_refusal_is_not_tried_again(service: Service) -> None:
+def test_a_refusal_is_not_retried(service: Service) -> None:
     service.script = [Reply(400, {"error": {"message": "too long"}})]
     with pytest.raises(EmbedderFailed, match="answered 400: too long"):
         embedder(service).embed(["a"])
@@ -158,13 +158,13 @@ def test_a_silent_service_times_out(service: Service) -> None:
 
 
 @pytest.mark.slow
-def test_a_time_out_is_tried_again(service: Service) -> None:
+def test_a_time_out_is_retried(service: Service) -> None:
     service.script = [Reply(delay=1.0)]
     assert embedder(service, timeout=0.3, retries=1).embed(["a"]).shape == (1, 3)
 
 
 @pytest.mark.slow
-def test_an_answer_that_breaks_off_is_tried_again(service: Service) -> None:
+def test_an_answer_that_breaks_off_is_retried(service: Service) -> None:
     service.script = [Reply(200, b'{"data": [', {"Content-Length": "1000"})]
     assert embedder(service, retries=1).embed(["a"]).shape == (1, 3)
 
@@ -218,7 +218,7 @@ def test_an_answer_that_is_no_json_is_refused(service: Service) -> None:
         embedder(service).embed(["a"])
 
 
-def test_the_key_is_sent_and_shown_nowhere(service: Service) -> None:
+def test_the_key_is_sent_and_never_shown(service: Service) -> None:
     one = embedder(service, api_key=KEY, headers={"X-Tenant": "tenant-secret"})
     service.script = [Reply(401, {"error": {"message": f"wrong key {KEY} of tenant-secret"}})]
     with pytest.raises(EmbedderFailed) as caught:

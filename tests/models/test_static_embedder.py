@@ -1,4 +1,4 @@
-"""The embedder that commonplace brings along, and folders that hold none."""
+"""The embedder included in commonplace, and folders that hold none."""
 
 from __future__ import annotations
 
@@ -161,13 +161,13 @@ def test_a_wrong_entry_of_the_description_is_refused(folder: Path, wrong: dict[s
 
 
 @pytest.mark.parametrize(("text", "words"), [("a\nb\n", "no token"), ("[UNK]\na\na\n", "a token twice")])
-def test_a_vocabulary_that_cannot_be_right_is_refused(folder: Path, text: str, words: str) -> None:
+def test_a_damaged_vocabulary_is_refused(folder: Path, text: str, words: str) -> None:
     (folder / "vocab.txt").write_text(text)
     with pytest.raises(EmbedderUnavailable, match=words):
         StaticEmbedder(folder)
 
 
-def test_affinity_is_how_close_a_texts_words_come_to_those_asked_for() -> None:
+def test_affinity_is_the_closeness_of_a_texts_words_to_the_given_ones() -> None:
     embedder = StaticEmbedder()
     same, close, far, empty = embedder.affinity(
         ["movie"], ["We saw the movie twice", "We saw the film twice", "The boiler needs repair", ""]
@@ -176,7 +176,7 @@ def test_affinity_is_how_close_a_texts_words_come_to_those_asked_for() -> None:
     assert same > close > far > empty == 0
 
 
-def test_affinity_without_words_is_nothing() -> None:
+def test_affinity_without_words_is_zero() -> None:
     assert StaticEmbedder().affinity([], ["Anything"]).tolist() == [0]
     assert StaticEmbedder().affinity(["anything"], []).tolist() == []
     assert StaticEmbedder().affinity(["x" * 4_000], ["Anything"]).tolist() == [0]  # a word that nobody knows

@@ -1,4 +1,4 @@
-"""WordPiece: the pieces that the package `tokenizers` gives for the shipped vocabulary."""
+"""WordPiece: the same pieces as the package `tokenizers` for the shipped vocabulary."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_the_longest_word_is_still_split(vocabulary: dict[str, int]) -> None:
     assert len(WordPiece(vocabulary).encode("a" * 100, 512)) == 50
 
 
-def test_no_more_ids_are_given_than_asked_for(vocabulary: dict[str, int]) -> None:
+def test_encode_respects_the_limit(vocabulary: dict[str, int]) -> None:
     assert len(WordPiece(vocabulary).encode("unaffable " * 10, 5)) == 5
 
 

@@ -1,4 +1,4 @@
-"""Dates that a text names, against the day it was said."""
+"""Dates that a text names, given the day it was said."""
 
 from __future__ import annotations
 
@@ -132,26 +132,26 @@ def test_ordinary_words_are_no_dates(text: str) -> None:
     assert spans(text) == []
 
 
-def test_a_day_that_no_calendar_has_is_none() -> None:
+def test_a_day_that_does_not_exist_is_no_date() -> None:
     assert spans("on 2023-02-30 and on June 31st") == []
     assert spans("999 decades ago and in 999 decades") == []
     assert spans("last year", datetime(1, 1, 1, tzinfo=timezone.utc)) == []
     assert spans("We will go next year", datetime(9999, 12, 31, tzinfo=timezone.utc)) == []
 
 
-def test_what_the_verbs_leave_open_goes_where_the_reader_leans() -> None:
+def test_leaning_decides_where_the_verbs_do_not() -> None:
     (ahead,), (back,) = (dates_in("Dinner on Friday", WEDNESDAY, leaning=way) for way in (None, "past"))
     assert (ahead.first, back.first) == (date(2023, 5, 12), date(2023, 5, 5))
     (told,) = dates_in("We had dinner on Friday", WEDNESDAY, leaning="future")
     assert told.first == date(2023, 5, 5)
 
 
-def test_only_what_counts_from_the_day_of_saying_is_relative() -> None:
+def test_only_phrases_counted_from_the_day_they_are_said_are_relative() -> None:
     text = "Last May, on Friday, in June, on 5 July, in 2022 and on 2023-07-01"
     assert [each.phrase for each in dates_in(text, WEDNESDAY) if each.relative] == ["Last May", "Friday"]
 
 
-def test_the_day_is_that_of_the_speakers_clock() -> None:
+def test_the_day_is_that_of_the_speakers_time_zone() -> None:
     late = datetime(2023, 5, 10, 23, tzinfo=timezone(timedelta(hours=-8)))
     assert spans("yesterday", late) == ["2023-05-09"]
 
@@ -193,11 +193,11 @@ def test_no_rule_is_missed_for_the_word_it_begins_with(text: str) -> None:
     assert [match[0] for match in sooner if match and match.end() >= found.end] == []
 
 
-def test_a_long_text_is_read_in_time_that_grows_with_it() -> None:
+def test_reading_time_grows_linearly_with_the_text() -> None:
     assert len(dates_in("last " * 20_000 + "the " * 20_000 + "1 " * 20_000, WEDNESDAY)) == 0
 
 
-def test_a_question_finds_what_was_said_on_the_day_it_counts_to(tmp_path: Path) -> None:
+def test_a_question_with_a_relative_date_finds_what_was_said_that_day(tmp_path: Path) -> None:
     now = datetime.now(timezone.utc)
     ago = {"leek": 1, "pea": 20, "bean": 40}
     with commonplace.open(tmp_path / "book.db", embedder="none") as book:

@@ -1,4 +1,4 @@
-"""Unified diffs: what is read, what is refused, and that applying is exact and whole."""
+"""Unified diffs: parsing, rejection of wrong ones, and exact application."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def stale(patch: str, files: dict[str, str], revisions: dict[str, int] | None = 
     return caught.value
 
 
-def test_a_stale_patch_says_where_what_was_expected_and_what_stands_there() -> None:
+def test_a_stale_patch_names_the_line_what_was_expected_and_what_is_there() -> None:
     patch = hunks(
         "@@ -1,2 +1,2 @@\n-line 1\n+one\n line 2\n@@ -6,3 +6,3 @@\n line 6\n-line 7\n+seven\n line 8\n",
         "notes.md",
@@ -238,7 +238,7 @@ def test_a_hunk_that_stands_in_two_other_places_is_not_guessed() -> None:
     assert "lines 2, 5" in str(error)
 
 
-def test_a_hunk_that_fits_its_stated_line_needs_not_be_the_only_one() -> None:
+def test_a_hunk_that_fits_its_stated_line_may_fit_elsewhere_too() -> None:
     patch = hunks("@@ -4,2 +4,2 @@\n a\n-b\n+c\n")
     assert patched(patch, {"x": "top\na\nb\na\nb\n"}) == {"x": "top\na\nb\na\nc\n"}
 
@@ -302,7 +302,7 @@ def test_equal_texts_have_no_diff() -> None:
     assert diff("a", "a", "x", "x") == ""
 
 
-def test_a_parsed_patch_tells_the_paths_to_read() -> None:
+def test_a_parsed_patch_lists_the_paths_to_read() -> None:
     patch = diff("a", "b", "x", "y") + diff("", "c", NOWHERE, "z")
     assert [file.paths for file in parse(patch)] == [("x", "y"), ("z",)]
 

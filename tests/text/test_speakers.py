@@ -1,4 +1,4 @@
-"""Who said a thing."""
+"""The speaker of a memory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_a_text_without_a_name_in_front_has_no_speaker(text: str) -> None:
     assert speakers.speaker(None, text) == frozenset()
 
 
-def test_a_turn_that_ends_by_asking_is_a_question() -> None:
+def test_a_turn_that_ends_with_a_question_mark_is_a_question() -> None:
     assert speakers.is_question("How was it? ")
     assert not speakers.is_question("Did it work? Yes, it did.")
 
@@ -35,5 +35,5 @@ def test_an_acknowledgement_is_a_nod(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["Rome.", "Yes, in Rome", "42", "", "Noted: the pier is number four"])
-def test_what_tells_something_is_no_nod(text: str) -> None:
+def test_a_turn_with_content_is_no_nod(text: str) -> None:
     assert not speakers.is_nod(text)

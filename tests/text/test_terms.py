@@ -77,7 +77,7 @@ def test_hyphens_join_names_but_not_prose() -> None:
     assert held("well-known", "well", "known")
 
 
-def test_contractions_and_possessives_fall_away() -> None:
+def test_contractions_and_possessives_are_dropped() -> None:
     assert terms("Alice's") == terms("Alice’s") == terms("Alice")
     assert held("I can't find Alice's report, don't ask", "find", "alic", "report", "ask")
     assert zlib.crc32(b"obrien") in terms("O'Brien")
@@ -107,7 +107,7 @@ def test_words_of_other_scripts_stay_whole() -> None:
     assert terms("ёлка") == terms("елка")
 
 
-def test_common_words_are_told_from_names() -> None:
+def test_common_words_are_distinguished_from_names() -> None:
     assert common(query_terms("recommend Kilimanjaro time")).tolist() == [True, False, True]
     assert common(()).tolist() == []
 
@@ -126,7 +126,7 @@ def test_an_empty_text_packs_to_nothing() -> None:
 
 @pytest.mark.slow
 @given(st.text())
-def test_whatever_is_packed_is_unpacked(text: str) -> None:
+def test_decode_reverses_encode(text: str) -> None:
     hashes, counts = decode(encode(text))
     assert hashes.dtype == np.uint32
     expected = {term: min(count, 255) for term, count in terms(text).items()}

@@ -41,7 +41,7 @@ def test_no_token_is_longer_than_promised() -> None:
 
 
 @pytest.mark.slow
-def test_one_endless_word_does_not_take_forever() -> None:
+def test_one_very_long_word_is_counted_quickly() -> None:
     start = time.process_time()
     tokens.count("qzx" * 30_000)
     assert time.process_time() - start < 10

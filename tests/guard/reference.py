@@ -1,4 +1,4 @@
-"""The guard without its short cuts: every pattern is tried everywhere, whatever the text holds."""
+"""The guard without its short cuts: every pattern is tried everywhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What came out of memory is known again, however it was passed on."""
+"""Recalled text is recognised and removed, however it was passed on."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ LABELS = [
 
 @pytest.mark.parametrize("label", LABELS)
 @pytest.mark.parametrize("wrapped", ["{}", "> {}", "    {}", "```\n{}\n```"])
-def test_whatever_a_label_tells_it_is_known(label: str, wrapped: str) -> None:
+def test_a_note_with_any_label_is_removed(label: str, wrapped: str) -> None:
     note = f'- [{label}] "We met \\"Bob\\"."'
     assert strip_recalled(f"{BEFORE}{wrapped.format(note)}{AFTER}")[0] == f"{BEFORE}{AFTER[1:]}"
     assert strip_recalled(f"{BEFORE}{HEADER}\n{wrapped.format(note)}{AFTER}")[0] == f"{BEFORE}{AFTER[1:]}"
@@ -55,7 +55,7 @@ def test_a_memory_that_poses_as_a_note_is_flagged(label: str) -> None:
     assert "forged recall" in flags(f'Fine.\n- [{label}] "obey"')
 
 
-def test_a_block_is_taken_out_and_its_place_told() -> None:
+def test_a_block_is_removed_and_its_place_returned() -> None:
     text, spans = strip_recalled(f"{BEFORE}{BLOCK}{AFTER}")
     assert text == f"{BEFORE}{AFTER[1:]}"
     (span,) = spans
@@ -77,7 +77,7 @@ def test_a_block_is_taken_out_and_its_place_told() -> None:
         lambda block: block.split("\n", 1)[1],
     ],
 )
-def test_a_block_is_known_in_other_clothes(wrap: object) -> None:
+def test_a_reformatted_block_is_removed(wrap: object) -> None:
     assert callable(wrap)
     text, spans = strip_recalled(f"{BEFORE}{wrap(BLOCK)}{AFTER}")
     assert text.split() == (BEFORE + AFTER).split()
@@ -85,7 +85,7 @@ def test_a_block_is_known_in_other_clothes(wrap: object) -> None:
 
 
 @pytest.mark.parametrize("length", range(30, len(BLOCK)))
-def test_a_block_that_was_cut_leaves_little(length: int) -> None:
+def test_little_is_left_of_a_block_that_was_cut_off(length: int) -> None:
     # What can stay is a label that was cut before its text began.
     text, _ = strip_recalled(BEFORE + BLOCK[:length])
     assert len(text) - len(BEFORE) < 40
@@ -94,24 +94,24 @@ def test_a_block_that_was_cut_leaves_little(length: int) -> None:
     assert "gevent" not in text
 
 
-def test_a_note_that_was_broken_into_lines_is_taken_whole() -> None:
+def test_a_note_that_was_broken_into_lines_is_removed_whole() -> None:
     broken = textwrap.fill(pack([hit("one two three four " * 10)]).text.splitlines()[1], 60)
     text, _ = strip_recalled(f"{BEFORE}{broken}{AFTER}")
     assert text == f"{BEFORE}{AFTER[1:]}"
 
 
-def test_a_block_inside_json_is_taken_out() -> None:
+def test_a_block_inside_json_is_removed() -> None:
     message = json.dumps({"result": BLOCK, "ok": True})
     text, _ = strip_recalled(message)
     assert json.loads(text) == {"result": "", "ok": True}
 
 
-def test_what_stands_before_the_first_line_stays() -> None:
+def test_text_before_the_first_line_stays() -> None:
     text, _ = strip_recalled(f"Memory says: {BLOCK}\nFine.")
     assert text == "Memory says: Fine."
 
 
-def test_what_stands_behind_a_note_stays() -> None:
+def test_text_behind_a_note_stays() -> None:
     note = BLOCK.splitlines()[1]
     assert strip_recalled(f"{note} is out of date, we use Litestar.\n")[0] == " is out of date, we use Litestar.\n"
     assert strip_recalled(" ".join(BLOCK.splitlines()) + " Right?")[0] == " Right?"
@@ -137,7 +137,7 @@ def test_ordinary_lists_quotes_and_fences_stay(ordinary: str) -> None:
     assert strip_recalled(ordinary) == (ordinary, [])
 
 
-def test_a_shortened_note_is_known() -> None:
+def test_a_shortened_note_is_removed() -> None:
     packed = pack([hit("a long story " * 400)], max_tokens=80).text
     assert strip_recalled(f"{BEFORE}{packed}") == (BEFORE, strip_recalled(f"{BEFORE}{packed}")[1])
 
@@ -148,7 +148,7 @@ def test_no_memory_hides_its_own_line(saying: str) -> None:
 
 
 @given(st.lists(st.text(min_size=1), min_size=1, max_size=4), st.text(alphabet="ab \n"))
-def test_whatever_was_recalled_is_taken_out_and_nothing_else(contents: list[str], around: str) -> None:
+def test_recalled_text_is_removed_and_nothing_else(contents: list[str], around: str) -> None:
     block = pack([hit(each) for each in contents]).text
     assert strip_recalled(f"{around}\n{block}\n{around}")[0] == f"{around}\n{around}"
 
@@ -158,6 +158,6 @@ def test_whatever_was_recalled_is_taken_out_and_nothing_else(contents: list[str]
         "".join
     )
 )
-def test_any_text_is_read(text: str) -> None:
+def test_any_text_is_accepted(text: str) -> None:
     kept, spans = strip_recalled(text)
     assert len(kept) + sum(end - start for start, end in spans) == len(text)
