@@ -59,7 +59,7 @@ class Charged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Charge:
-    """What one request costs."""
+    """The cost of one request."""
 
     key: str
     limits: Limits

@@ -1,4 +1,4 @@
-"""What operators see of a server: health, metrics, logs and traces."""
+"""Health, metrics, logs and traces."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class RememberAllBody(Body):
 
 
 class ReviseBody(Body):
-    """What changes: an absent field stays as it is, null means null."""
+    """A change: an absent field stays as it is, null means null."""
 
     model_config = example({"importance": 0.9, "reason": "it came up again"})
 
@@ -88,7 +88,7 @@ class SelectionBody(Body):
 
 
 class ForgetBody(SelectionBody):
-    """What to forget, said in one way: ids; or scope, filter, kinds and tags; or everything."""
+    """Memories to forget, given in one way: ids; or scope, filter, kinds and tags; or everything."""
 
     model_config = example({"tags": ["draft"], "dry_run": True})
 
@@ -97,7 +97,7 @@ class ForgetBody(SelectionBody):
 
 
 class QuarantineBody(SelectionBody):
-    """What to take out of recall, and why."""
+    """Memories to take out of recall, and why."""
 
     model_config = example({"filter": {"source": "scraper"}, "reason": "the source was poisoned"})
 
@@ -105,7 +105,7 @@ class QuarantineBody(SelectionBody):
 
 
 class ReleaseBody(SelectionBody):
-    """What to let back into recall."""
+    """Memories to return to recall."""
 
     model_config = example({"filter": {"source": "scraper"}})
 
@@ -272,7 +272,7 @@ async def history(http: ReadExchange, id: Name) -> Response:
 
 @router.get("/memories/{id}/links", response_model=models.Links, operation_id="links")
 async def links(http: ReadExchange, id: Name) -> Response:
-    """What a memory has to do with others."""
+    """The links of a memory to others."""
     return await http.answer(lambda book: {"links": book.links(id)})
 
 

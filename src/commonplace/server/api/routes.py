@@ -1,4 +1,4 @@
-"""What every route of the native API shares: its call, its body's type, and its answer."""
+"""The parts that all routes of the native API share: bodies, calls and answers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ IdempotencyKey = Annotated[
 
 
 class _Access(NamedTuple):
-    """What an exchange needs of its caller."""
+    """The role and operation that a route needs."""
 
     role: Role
     operation: Operation

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import json
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime, timezone
+from itertools import islice
 from typing import Any
 
 from commonplace import Book, CommonplaceError, Conflict, InvalidInput, LimitReached, Message, NotFound
 from commonplace.integrations.services import book as open_book
 from commonplace.kv import KeyValue
+from commonplace.transcript import Transcript
 from commonplace.values import Json, checks
 
 __all__ = [
@@ -56,7 +59,12 @@ def list_agents(book: Book, capability: str = "") -> list[dict[str, Json]]:
     """Return the registered agents, or those that have a capability."""
     entries = book.kv(AGENTS)
     found = [_agent_body(name, entries.get(name)) for name in entries.keys()]  # noqa: SIM118  # it is no dict
-    return [agent for agent in found if not capability or capability in _as_list(agent["capabilities"])]
+    # Any client of the book can write these entries, so their shape is not certain.
+    return [
+        agent
+        for agent in found
+        if not capability or (isinstance(agent["capabilities"], list) and capability in agent["capabilities"])
+    ]
 
 
 def create_channel(book: Book, channel: str, *, agent: str, visibility: str, description: str) -> dict[str, Json]:
@@ -85,7 +93,7 @@ def post_entry(book: Book, channel: str, *, agent: str, type: str, data: Json) -
     if type not in TYPES:
         raise InvalidInput(f"unknown type {type!r}; known: {', '.join(sorted(TYPES))}")
     _ensure_channel(book, channel)
-    made = book.transcript(session_of(channel)).append(data, role="agent", name=agent, metadata={"type": type})
+    made = book.transcript(f"{CHANNELS}/{channel}").append(data, role="agent", name=agent, metadata={"type": type})
     return {**_entry_body(channel, made), "channel": channel}
 
 
@@ -94,49 +102,28 @@ def read_entries(
 ) -> list[dict[str, Json]]:
     """Return entries of a channel, oldest first: the first after a time, or else the last."""
     _ensure_channel(book, channel)
-    most = checks.count(limit, "limit", least=1, most=1000)
-    if since is not None:
-        return _take(_read_forward(book, channel, since), type, most)
-    return _take(_read_backward(book, channel), type, most)[::-1]
+    most, transcript = checks.count(limit, "limit", least=1, most=1000), book.transcript(f"{CHANNELS}/{channel}")
+    messages = _read_backward(transcript) if since is None else _read_forward(transcript, since)
+    entries = (_entry_body(channel, message) for message in messages)
+    found = [*islice((entry for entry in entries if type is None or entry["type"] == type), most)]
+    return found[::-1] if since is None else found
 
 
-def session_of(channel: str) -> str:
-    """Return the session whose transcript holds a channel's entries."""
-    return f"{CHANNELS}/{channel}"
-
-
-def _take(found: Iterator[dict[str, Json]], type: str | None, most: int) -> list[dict[str, Json]]:
-    taken: list[dict[str, Json]] = []
-    for entry in found:
-        if type is None or entry["type"] == type:
-            taken.append(entry)
-        if len(taken) == most:
-            break
-    return taken
-
-
-def _read_forward(book: Book, channel: str, since: float) -> Iterator[dict[str, Json]]:
-    """Yield the entries after a time, oldest first. Times rise with the numbers, so a binary search finds the first."""
-    transcript = book.transcript(session_of(channel))
+def _read_forward(transcript: Transcript, since: float) -> Iterator[Message]:
+    """Yield the messages after a time, oldest first. Times rise with the numbers, so they can be bisected."""
     last = transcript.tail(1)
-    low, high = 1, last[0].number + 1 if last else 1
-    while low < high:
-        middle = (low + high) // 2
-        if _stored_at(transcript.read(start=middle, limit=1)[0]) > since:
-            high = middle
-        else:
-            low = middle + 1
-    while page := transcript.read(start=low, limit=_PAGE):
-        yield from (_entry_body(channel, message) for message in page)
-        low = page[-1].number + 1
+    numbers = range(1, last[0].number + 1 if last else 1)
+    start = 1 + bisect_right(numbers, since, key=lambda number: _stored_at(transcript.read(start=number, limit=1)[0]))
+    while page := transcript.read(start=start, limit=_PAGE):
+        yield from page
+        start = page[-1].number + 1
 
 
-def _read_backward(book: Book, channel: str) -> Iterator[dict[str, Json]]:
-    """Yield the entries, newest first."""
-    transcript = book.transcript(session_of(channel))
+def _read_backward(transcript: Transcript) -> Iterator[Message]:
+    """Yield the messages, newest first."""
     page = transcript.tail(_PAGE)
     while page:
-        yield from (_entry_body(channel, message) for message in reversed(page))
+        yield from reversed(page)
         first = page[0].number
         start = max(first - _PAGE, 1)
         page = transcript.read(start=start, limit=first - start) if first > 1 else []
@@ -160,11 +147,6 @@ def _stored_at(message: Message) -> float:
 def _agent_body(name: str, known: Any) -> dict[str, Any]:
     given = known if isinstance(known, dict) else {}
     return {"agent_id": name, "name": name, "description": "", "capabilities": [], **given}
-
-
-def _as_list(capabilities: object) -> Sequence[object]:
-    # Any client of the book can write these entries, so their shape is not certain.
-    return capabilities if isinstance(capabilities, list) else ()
 
 
 def _ensure_channel(book: Book, channel: str) -> None:

@@ -24,11 +24,6 @@ _SIGNALS: dict[str, Signal] = {"used": "used", "ignored": "ignored", "contradict
 """A missed memory should have been found, so it counts as used."""
 
 
-def scope_of(agent: str | None) -> Scope:
-    """Return the scope of an agent's memories; without an agent they belong to everybody."""
-    return Scope(agent=agent)
-
-
 def within_of(agent: str | None) -> Within | None:
     """Return where an agent looks: its own memories and those of nobody; without an agent, everywhere."""
     return None if agent is None else Within(agents=(agent,))
@@ -48,7 +43,7 @@ def draft_of(content: str, agent: str | None, given: Mapping[str, Any], *, keep_
         metadata=metadata,
         tags=given.get("tags") or (),
         importance=0.5 if importance is None else importance,
-        scope=scope_of(agent),
+        scope=Scope(agent=agent),
         id=given.get("id") if keep_id else None,
         origin="import" if keep_id else "user",
     )
@@ -109,6 +104,11 @@ def recall_body(recall: Recall) -> dict[str, Json]:
         "coverage": recall.coverage,
         "receipt": recall.receipt,
     }
+
+
+def extract(book: Book, conversation: str | list[dict[str, Any]], agent: str | None) -> dict[str, Json]:
+    """Keep a conversation, and make memories of it in the background."""
+    return {"job_id": book.learn(conversation, scope=Scope(agent=agent)).session, "status": "accepted"}
 
 
 def extraction_body(book: Book, job: str) -> dict[str, Json]:
@@ -188,8 +188,8 @@ class Memory:
         A conversation ("Coder: …" line by line) is learned from in the background. A text with metadata is one memory.
         """
         if metadata is not None:
-            return stored_body([self._book.remember(content, scope=scope_of(agent_id), metadata=metadata)])
-        return self._learn(content, agent_id)
+            return stored_body([self._book.remember(content, scope=Scope(agent=agent_id), metadata=metadata)])
+        return extract(self._book, content, agent_id)
 
     def recall(self, query: str, agent_id: str | None = None, limit: int = 10, max_tokens: int = BUDGET) -> Recalled:
         """Recall what bears on a query."""
@@ -198,7 +198,7 @@ class Memory:
 
     def extract(self, conversation: Sequence[Mapping[str, Any]], agent_id: str | None = None) -> dict[str, Json]:
         """Keep a conversation, and make memories of it in the background."""
-        return self._learn([dict(message) for message in conversation], agent_id)
+        return extract(self._book, [dict(message) for message in conversation], agent_id)
 
     def extract_status(self, job_id: str) -> dict[str, Json]:
         """Return the state of an extraction."""
@@ -221,7 +221,3 @@ class Memory:
     @property
     def _book(self) -> Book:
         return open_book(self.base_url, api_key=self.api_key)
-
-    def _learn(self, conversation: str | list[dict[str, Any]], agent_id: str | None) -> dict[str, Json]:
-        learned = self._book.learn(conversation, scope=scope_of(agent_id))
-        return {"job_id": learned.session, "status": "accepted"}

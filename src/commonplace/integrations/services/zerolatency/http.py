@@ -121,8 +121,7 @@ class ZeroLatencyConversation(BaseModel):
 @on_book("write", status=202)
 def extract(book: Book, body: ZeroLatencyConversation) -> dict[str, Json]:
     """Keep a conversation, and make memories of it in the background; recall finds its messages at once."""
-    learned = book.learn(body.messages(), scope=zerolatency.scope_of(body.agent_id))
-    return {"job_id": learned.session, "status": "accepted"}
+    return zerolatency.extract(book, body.messages(), body.agent_id)
 
 
 @router.get("/memories/extract/{job}")
