@@ -240,16 +240,16 @@ def find_related(tx: Tx, space: int, said: Sequence[str], decided: Sequence[str]
     there = {row.id: row.valid_to is None for row in rows}
     past = [link for link in learned if there.get(link.id) is False]
     before = {link.other: link.id for link in links.find_from(tx, space, decided, "supersedes")} if decided else {}
-    reversed = memories.select(tx, where, list(before)) if before else []
+    former = memories.select(tx, where, list(before)) if before else []
     # A memory in quarantine is no warning either; what was advised against and no longer is needs no second one.
-    doubtful = memories.find_quarantined(tx, space, [row.id for row in reversed]) if reversed else set()
+    doubtful = memories.find_quarantined(tx, space, [row.id for row in former]) if former else set()
     return Related(
         outdated=frozenset(link.other for link in past),
         over=frozenset(link.other for link in past if _share(link) > _LITTLE_ELSE),
         retold={link.other: link.id for link in learned if there.get(link.id) and _share(link) > _LITTLE_ELSE},
         reversed=[
             (before[row.id], memories.decode(row))
-            for row in reversed
+            for row in former
             if row.id not in doubtful and row.valid_to is not None and row.kind != "failure"
         ],
     )
@@ -291,8 +291,8 @@ def _assemble(
         for some in ([i for i in kept if i not in failed], failed)
     )
     shown = {hit.memory.id: hit for hit in hits}
-    reversed = [replace(shown[id], memory=memory) for id, memory in related.reversed if id in shown]
-    avoid = [*failures, *reversed][: request.k]
+    former = [replace(shown[id], memory=memory) for id, memory in related.reversed if id in shown]
+    avoid = [*failures, *former][: request.k]
     packed = pack.pack(hits, avoid, max_tokens=request.max_tokens, order=request.order)
     asking = [
         at
