@@ -18,7 +18,7 @@ NOTHING: Stems = frozenset()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """What a sentence says of its subject, in stems; `relation` is empty where no claim could be read."""
+    """A sentence's statement about its subject, in stems; `relation` is empty where no claim could be read."""
 
     subject: Stems = NOTHING
     head: str = ""
@@ -29,7 +29,7 @@ class Claim:
     value: Stems = NOTHING
     sort: Sort = "none"
     rejected: Stems = NOTHING
-    """What is given up or decided against: Flask in "FastAPI over Flask"."""
+    """Names that are given up or decided against: Flask in "FastAPI over Flask"."""
     qualifiers: Stems = NOTHING
     measures: frozenset[tuple[str, str]] = frozenset()
     """Numbers beside the value, with what they count: (month, 9) in "has had Luna for 9 months"."""

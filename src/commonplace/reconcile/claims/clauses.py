@@ -59,7 +59,7 @@ class Sentence:
     fronted: list[Token] = field(default_factory=list)
     contrast: list[Token] = field(default_factory=list)
     tail: list[Token] = field(default_factory=list)
-    """What follows the clause: a reason, a further clause."""
+    """The text after the clause: a reason, a further clause."""
     negative: bool = False
     passive: bool = False
     progressive: bool = False

@@ -88,6 +88,6 @@ def renamed(text: str) -> Claim | None:
 
 
 def _beside(rest: str | None) -> frozenset[str]:
-    """What narrows a claim; a reason does not."""
+    """Return the words that narrow a claim; a reason does not."""
     said = (rest or "").strip(" ,;.")
     return frozenset() if said.startswith(("because", "since", "so ", "but ")) else content(tokens(said))

@@ -40,7 +40,7 @@ _PARTICLES = frozenset("up out down off in".split())
 _DIRECTIONS = frozenset("into onto from in on".split())
 _LASTING = frozenset(("live", "work", "stay"))
 _GROUPS = frozenset(stem(word) for word in "team squad department project role position topic".split())
-"""What one moves to without leaving a place."""
+"""Things that one moves to without leaving a place."""
 _UNITS = frozenset(
     stem(word) for word in "second minute hour day week month year millisecond percent dollar euro pound".split()
 )
@@ -91,7 +91,7 @@ def _set(base: str, phrases: Sequence[Phrase], aim: Phrase) -> Claim | None:
 
 
 def _labelled(aim: Phrase) -> Stems:
-    """What names a number before it, "port" in "port 5151"; behind it stands what it counts, which is no attribute."""
+    """The word that names a number, "port" in "port 5151"; a word after the number is counted, and is no attribute."""
     upto = next(place for place, token in enumerate(aim.tokens) if token.kind in _TYPED)
     return content(aim.tokens[:upto]) - _UNITS
 

@@ -1,4 +1,4 @@
-"""What English words do in a claim: which are verbs, which turn it round, which exclude each other."""
+"""English words in a claim: verbs, words that negate it, words that exclude each other."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ SINGLE = frozenset(
 PLACES = frozenset("live:in live:at live: be:at be:in locate:in locate:at base:in sit:in sit:at host:on run:on".split())
 """Ways to say where something is; what has moved is no longer at the other."""
 HELD_BY = frozenset(("lead:by",))
-"""What several may have in hand: another name takes the place of one only where a change is told."""
+"""Things that several may hold: another name replaces one only where a change is told."""
 RELATIONAL = frozenset("citizen resident native capital member:of husband wife president leader head owner".split())
 """Nouns after "is a" that hold for one value at a time."""
 EVERY = frozenset("allergic interested fond afraid good bad involved available".split())
@@ -139,7 +139,7 @@ EVALUATIVE = frozenset(
     beautiful lovely big huge small new old best worst okay excellent perfect scary sad happy wonderful crazy true
     """.split()
 )
-"""What people find of things: it says no value that another word would replace."""
+"""Opinions of things: they give no value that another word would replace."""
 CALLED_OFF = frozenset("cancel scrap abandon drop revert withdraw reverse reject".split())
 USING = frozenset("use host run deploy build bundle write test develop ship rely".split())
 """Verbs of having something in use: dropping the thing ends them."""
