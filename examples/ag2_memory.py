@@ -14,7 +14,7 @@ from commonplace.integrations.ag2 import BookKnowledgeStore, LearnAggregate, Rec
 
 
 class Show:
-    """A policy that changes nothing: it prints what the ones before it made of the last request."""
+    """A policy that only prints the last request as the policies before it made it."""
 
     name = "show"
 
@@ -36,7 +36,7 @@ async def main(path: str) -> None:
     assistant = Agent("assistant", config=listening, knowledge=knowledge)
     await assistant.ask("We chose FastAPI over Flask as the web framework because of async support.")
     book = await learn.book()
-    while await book.jobs():  # learning goes on behind the conversation; an example waits for it
+    while await book.jobs():  # learning runs in the background; this example waits for it
         await asyncio.sleep(0.02)
 
     # Another agent, in another program perhaps, has it from its first message.

@@ -1,4 +1,4 @@
-"""An Agent Framework agent that remembers across programs, and whose session goes on: run it twice.
+"""An Agent Framework agent that remembers across programs, and whose session continues: run it twice.
 
 pip install ".[agent-framework]"
 """
@@ -14,7 +14,7 @@ from commonplace.integrations.agent_framework import CommonplaceContextProvider,
 
 
 class Scripted(FunctionInvocationLayer, BaseChatClient):
-    """Says what it is told, and shows what it was asked."""
+    """Replays answers, and prints what it was asked."""
 
     def __init__(self, *answers: str) -> None:
         super().__init__()
@@ -41,7 +41,7 @@ async def main(path: str) -> None:
     print(f"there were {len(await history.get_messages('monday'))} messages before")
     await assistant.run("We chose FastAPI over Flask as the web framework because of async support.", session=session)
     book = await memory.book()
-    while await book.jobs():  # learning goes on behind the conversation; an example waits for it
+    while await book.jobs():  # learning runs in the background; this example waits for it
         await asyncio.sleep(0.02)
 
     # Another agent in another session, in another program perhaps, has it from its first message.

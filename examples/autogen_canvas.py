@@ -24,10 +24,10 @@ FRESH = STALE.replace("rabbit", "hare")
 
 
 def uses(tool: str, **arguments: str) -> CreateResult:
-    """A model's wish to use a tool."""
-    wish = FunctionCall(id="1", name=tool, arguments=json.dumps(arguments))
+    """Return a model's call of a tool."""
+    call = FunctionCall(id="1", name=tool, arguments=json.dumps(arguments))
     usage = RequestUsage(prompt_tokens=0, completion_tokens=0)
-    return CreateResult(finish_reason="function_calls", content=[wish], usage=usage, cached=False)
+    return CreateResult(finish_reason="function_calls", content=[call], usage=usage, cached=False)
 
 
 async def main(path: str) -> None:

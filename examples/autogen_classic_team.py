@@ -24,16 +24,16 @@ def main(path: str) -> None:
         reviewer = member("reviewer", "Agreed. Type hints on every endpoint, please.")
         user = UserProxyAgent("user", human_input_mode="NEVER", code_execution_config=False)
 
-        # What is known stands in the system messages before anybody speaks: nothing the first time.
+        # The system messages quote what is known before anybody speaks: nothing the first time.
         known = prime([coder, reviewer], book, "Which web framework did we choose?", kinds=["decision"])
         print(f"coder knows: {[hit.memory.text for hit in known]}")
 
-        # Everything that is said is kept, and the chat of the last program stands before the agents of this one.
+        # Everything that is said is stored, and the agents of the next program continue this chat.
         chat = PersistentGroupChat(
             [user, coder, reviewer], memory="standup", book=book, max_round=3, speaker_selection_method="round_robin"
         )
         print(f"said in earlier programs: {len(chat.messages)} messages")
-        with attach(book, chat.agents):  # learned from while they talk; the rest when the block ends
+        with attach(book, chat.agents):  # learns while they talk, and from the rest when the block ends
             user.initiate_chat(GroupChatManager(groupchat=chat, llm_config=False), message="Which framework?")
 
         answer = book.recall("Which web framework did we choose, and why?", kinds=["decision"])

@@ -21,7 +21,7 @@ async def main(path: str) -> None:
     assistant = AssistantAgent("assistant", model, memory=[memory])
     await assistant.run(task="We chose FastAPI over Flask as the web framework because of async support.")
     book = await memory.book()
-    while await book.jobs():  # learning goes on behind the conversation; an example waits for it
+    while await book.jobs():  # learning runs in the background; this example waits for it
         await asyncio.sleep(0.02)
 
     # Another agent, in another program perhaps, has it from its first message.

@@ -1,4 +1,4 @@
-"""An AutoGen team that shares memory and goes on where it stopped: run it twice, or kill it in between.
+"""An AutoGen team that shares memory and continues where it stopped: run it twice, or kill it in between.
 
 pip install ".[autogen]" "autogen-ext==0.7.5"
 """
@@ -23,10 +23,10 @@ FOUND = '{"text": "The lighthouse of Procida was built in 1883", "kind": "fact"}
 
 
 def remembers(arguments: str) -> CreateResult:
-    """A model's wish to use the tool `remember`."""
-    wish = FunctionCall(id="1", name="remember", arguments=arguments)
+    """Return a model's call of the tool `remember`."""
+    call = FunctionCall(id="1", name="remember", arguments=arguments)
     usage = RequestUsage(prompt_tokens=0, completion_tokens=0)
-    return CreateResult(finish_reason="function_calls", content=[wish], usage=usage, cached=False)
+    return CreateResult(finish_reason="function_calls", content=[call], usage=usage, cached=False)
 
 
 async def main(path: str) -> None:

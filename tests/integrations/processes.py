@@ -1,4 +1,4 @@
-"""Other processes that use the adapters of this worktree."""
+"""Processes that use the integrations of this checkout."""
 
 from __future__ import annotations
 

@@ -22,12 +22,12 @@ ODD = [
 
 
 @pytest.mark.parametrize("value", ODD)
-def test_a_value_that_no_book_takes_comes_back_from_one(book: commonplace.Book, value: Any) -> None:
+def test_a_value_that_a_book_refuses_comes_back_encoded(book: commonplace.Book, value: Any) -> None:
     book.kv("odd").set("value", encode(value))
     assert decode(book.kv("odd").get("value")) == value
 
 
-def test_what_is_no_json_is_refused() -> None:
+def test_a_value_that_is_not_json_is_refused() -> None:
     with pytest.raises(commonplace.InvalidInput, match="not JSON"):
         encode({"set": {1, 2}})  # type: ignore[dict-item]
 

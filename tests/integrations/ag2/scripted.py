@@ -1,4 +1,4 @@
-"""AG2 agents whose model says what it is told and keeps what it was shown."""
+"""AG2 agents whose model has scripted answers and records what it was shown."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def lines(book: commonplace.Book, session: object) -> list[tuple[str | None, str
     return [(line.name, line.role, line.content) for line in book.transcript(str(session)).read()]
 
 
-def test_memory_stands_before_the_words_in_every_call_of_a_turn_and_is_gone_in_the_next(book: commonplace.Book) -> None:
+def test_memory_is_before_the_words_in_every_call_of_a_turn_and_gone_in_the_next(book: commonplace.Book) -> None:
     book.remember(FERRY)
     book.remember("The cron approach failed because jobs overlapped", kind="failure")
 
@@ -143,7 +143,7 @@ def test_spaces_scopes_filters_and_budgets_hold(book: commonplace.Book) -> None:
     asyncio.run(main())
 
 
-def test_words_that_no_book_takes_do_not_end_a_turn(book: commonplace.Book) -> None:
+def test_words_that_a_book_refuses_do_not_end_a_turn(book: commonplace.Book) -> None:
     book.remember(FERRY)
 
     async def main() -> None:

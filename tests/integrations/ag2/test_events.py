@@ -1,4 +1,4 @@
-"""Who said what in a stream, where an event does not say it."""
+"""Lines and speakers read from AG2's events."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.integrations.ag2.scripted import agent, learning
 WORKING = ModelResponse(ModelMessage("One moment."), tool_calls=ToolCallsEvent([ToolCallEvent(name="x", arguments="")]))
 
 
-def test_questions_of_delegates_are_theirs_and_approvals_are_nobodys() -> None:
+def test_questions_of_delegates_have_their_name_and_approvals_are_left_out() -> None:
     ours, theirs = HumanInputRequest("Which pier?"), HumanInputRequest("Which boat?", task_id="t")
     may = ToolApprovalRequest("May I pay?", tool_call_id="c")
     events: list[BaseEvent] = [

@@ -118,7 +118,7 @@ def test_a_store_does_what_the_protocol_says(name: str, checks: Checks, tmp_path
     run(name, tmp_path, checks)
 
 
-def test_what_no_book_takes_comes_back_as_it_was(book: commonplace.Book) -> None:
+def test_text_that_a_book_refuses_comes_back_as_it_was(book: commonplace.Book) -> None:
     async def main() -> None:
         store = BookKnowledgeStore(book)
         for text in ("a\0b", "half \ud83d pair", '{"json": "x"}', "\\u0000", ""):

@@ -29,7 +29,7 @@ def lines(book: commonplace.Book, session: AgentSession) -> list[tuple[str | Non
 
 
 @pytest.mark.parametrize("order", ["given first", "given last", "added by the agent"])
-def test_memory_stands_just_before_the_input_and_is_gone_in_the_next_turn(book: commonplace.Book, order: str) -> None:
+def test_memory_is_just_before_the_input_and_gone_in_the_next_turn(book: commonplace.Book, order: str) -> None:
     book.remember(FERRY)
     book.remember("The cron approach failed because jobs overlapped", kind="failure")
 
@@ -87,7 +87,7 @@ def test_what_one_agent_hears_another_knows_and_each_line_has_its_speaker(book: 
     asyncio.run(main())
 
 
-def test_storing_and_searching_are_apart(tmp_path: Path) -> None:
+def test_storing_and_searching_are_separate(tmp_path: Path) -> None:
     path = tmp_path / "team.db"
 
     async def known(**options: Any) -> str:
@@ -129,7 +129,7 @@ def test_storing_and_searching_are_apart(tmp_path: Path) -> None:
     asyncio.run(main())
 
 
-def test_words_that_no_book_takes_do_not_end_a_turn(book: commonplace.Book) -> None:
+def test_words_that_a_book_refuses_do_not_end_a_turn(book: commonplace.Book) -> None:
     book.remember(FERRY)
 
     async def main() -> None:

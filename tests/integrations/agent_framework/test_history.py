@@ -85,7 +85,7 @@ def test_every_kind_of_content_comes_back_as_it_was(tmp_path: Path) -> None:
     asyncio.run(main())
 
 
-def test_a_session_goes_on_with_all_that_was_said_and_no_memory_is_kept(book: commonplace.Book) -> None:
+def test_a_session_continues_with_all_messages_and_without_memory(book: commonplace.Book) -> None:
     from commonplace.integrations.agent_framework import CommonplaceContextProvider, memory_tools
 
     book.remember("The ferry to Procida leaves at noon")
@@ -133,7 +133,7 @@ def test_a_window_begins_with_no_result_of_a_call_that_is_outside(book: commonpl
     asyncio.run(main())
 
 
-def test_only_what_ids_show_to_be_told_again_is_left_out(book: commonplace.Book) -> None:
+def test_only_repetitions_with_ids_are_left_out(book: commonplace.Book) -> None:
     told = [Message("user", ["hi"], message_id="1"), Message("assistant", ["hello"], message_id="2")]
     again = [Message("user", ["yes"]), Message("assistant", ["ok"])]
 
@@ -171,7 +171,7 @@ def test_a_history_may_outgrow_an_entry(tmp_path: Path) -> None:
         asyncio.run(main())
 
 
-def test_odd_session_ids_are_sessions_too(book: commonplace.Book) -> None:
+def test_any_text_is_a_session_id(book: commonplace.Book) -> None:
     async def main() -> None:
         provider = CommonplaceHistoryProvider(book)
         odd = ["", "a\nb", "a\0b", "\ud83d", "x" * 3_000, "x" * 3_001, "../up", " "]

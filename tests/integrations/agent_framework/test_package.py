@@ -1,4 +1,4 @@
-"""What a reader is told who has not installed the package."""
+"""The import error says what to install."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ except ModuleNotFoundError as error:
 """
 
 
-def test_what_to_install_is_said() -> None:
+def test_the_error_says_what_to_install() -> None:
     assert ran(start(MISSING)) == (
         "agent_framework commonplace.integrations.agent_framework needs the package agent_framework: "
         'pip install "commonplace-memory[agent-framework]"\n'

@@ -1,4 +1,4 @@
-"""A book for each test; AutoGen's own memories beside it, which need packages that make installs apart."""
+"""A book for each test, and AutoGen's own memories, whose packages `make` installs separately."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The programs of AutoGen's memory reference, as they stand there; see test_seed_002.py for what has to change."""
+"""The programs of AutoGen's memory reference, as printed there; see test_seed_002.py for what has to change."""
 
 CANVAS_WRITER = """
 import asyncio

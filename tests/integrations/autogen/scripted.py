@@ -1,4 +1,4 @@
-"""Agents that need no model: AutoGen's own replay client says what it was told to say, and keeps what it was asked."""
+"""Agents without a model: AutoGen's replay client has scripted answers and records what it was asked."""
 
 from __future__ import annotations
 

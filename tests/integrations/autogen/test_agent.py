@@ -27,7 +27,7 @@ def test_without_autogen_the_import_says_what_to_install(tmp_path: Path) -> None
     assert 'pip install "commonplace-memory[autogen]"' in done.stderr
 
 
-def test_a_turn_tells_of_the_memories_that_it_used(book: commonplace.Book) -> None:
+def test_a_turn_reports_the_memories_that_it_used(book: commonplace.Book) -> None:
     async def main() -> None:
         memory = CommonplaceMemory(book)
         await memory.add(text("An earlier conversation was about topic A"))

@@ -137,7 +137,7 @@ def test_a_model_that_sent_a_stale_patch_is_told_how_the_file_reads(book: common
     asyncio.run(main())
 
 
-def test_the_canvas_stands_before_the_model_once(book: commonplace.Book) -> None:
+def test_the_model_sees_the_canvas_once(book: commonplace.Book) -> None:
     async def main() -> None:
         memory, model = CanvasMemory(book), client()
         memory.canvas.add_or_update_file("story.md", STORY)
@@ -205,7 +205,7 @@ def test_a_canvas_is_shared_by_processes_and_outlives_them(tmp_path: Path) -> No
     asyncio.run(main())
 
 
-def test_what_has_no_name_is_not_dropped_but_refused(book: commonplace.Book) -> None:
+def test_a_content_without_a_filename_is_refused(book: commonplace.Book) -> None:
     memory = CanvasMemory(book)
     for content in (text("a text"), MemoryContent(content=b"x", mime_type=MemoryMimeType.BINARY)):
         with pytest.raises(commonplace.InvalidInput, match="filename"):

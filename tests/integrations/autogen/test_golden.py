@@ -1,4 +1,4 @@
-"""The form of what each of AutoGen's memories puts before a model, beside ours for the same contents.
+"""What each of AutoGen's memories shows a model, compared with ours for the same contents.
 
 The forms are written down here, and compared with what AutoGen's classes write: their own `update_context` runs, and
 only the service behind those of Redis, Chroma and Mem0 is left out.

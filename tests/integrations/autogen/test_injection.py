@@ -1,4 +1,4 @@
-"""What stands before the model: one message, for the words said last, and nothing when nothing is relevant."""
+"""What the model sees: one message for the last words, and none when nothing is relevant."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_nothing_is_added_when_nothing_is_relevant_and_what_was_there_goes(book:
     asyncio.run(main())
 
 
-def test_an_agent_that_goes_on_from_a_saved_state_sees_only_what_is_known_now(book: commonplace.Book) -> None:
+def test_an_agent_restored_from_a_state_sees_only_current_memories(book: commonplace.Book) -> None:
     async def main() -> None:
         told = book.remember("The ferry leaves at noon")
         first = agent(CommonplaceMemory(book))
@@ -100,7 +100,7 @@ def test_an_agent_that_goes_on_from_a_saved_state_sees_only_what_is_known_now(bo
     asyncio.run(main())
 
 
-def test_an_agent_that_goes_on_with_other_memories_sees_those_only(book: commonplace.Book) -> None:
+def test_an_agent_restored_with_other_memories_sees_only_those(book: commonplace.Book) -> None:
     async def main() -> None:
         book.remember("The ferry leaves at noon")
         first = agent(CommonplaceMemory(book, k=3))
@@ -151,7 +151,7 @@ def test_a_model_that_allows_one_system_message_answers(book: commonplace.Book) 
     asyncio.run(main())
 
 
-def test_memory_never_parts_a_tool_call_from_its_result(book: commonplace.Book) -> None:
+def test_memory_never_separates_a_tool_call_from_its_result(book: commonplace.Book) -> None:
     def timetable(line: int) -> str:
         """Read the timetable."""
         return f"line {line}: noon"

@@ -47,7 +47,7 @@ def test_each_message_is_learned_once_the_agents_own_too(book: commonplace.Book)
     asyncio.run(main())
 
 
-def test_agents_that_share_a_memory_do_not_tell_it_twice(book: commonplace.Book) -> None:
+def test_agents_that_share_a_memory_learn_a_line_once(book: commonplace.Book) -> None:
     async def main() -> None:
         memory = CommonplaceMemory(book, learn=True)
         members = [agent(memory, name=name, model=client(f"{name} agrees.", f"{name} nods.")) for name in ("ana", "bo")]
@@ -62,7 +62,7 @@ def test_agents_that_share_a_memory_do_not_tell_it_twice(book: commonplace.Book)
     asyncio.run(main())
 
 
-def test_who_goes_back_to_an_earlier_opinion_is_heard_by_each_agent_and_told_once(book: commonplace.Book) -> None:
+def test_a_return_to_an_earlier_opinion_is_learned_once_for_all_agents(book: commonplace.Book) -> None:
     async def main() -> None:
         memory = CommonplaceMemory(book, learn=True, session="monday")
         members = [agent(memory, name=name) for name in ("ana", "bo")]
@@ -87,7 +87,7 @@ def test_after_a_reset_the_first_words_are_heard(book: commonplace.Book) -> None
     asyncio.run(main())
 
 
-def test_closing_hears_the_last_answer_once(book: commonplace.Book) -> None:
+def test_closing_learns_the_last_answer_once(book: commonplace.Book) -> None:
     async def main() -> None:
         memory = CommonplaceMemory(book, learn=True)
         assistant = agent(memory, model=client("The pier is number four."))
@@ -99,7 +99,7 @@ def test_closing_hears_the_last_answer_once(book: commonplace.Book) -> None:
     asyncio.run(main())
 
 
-def test_agents_that_hear_the_same_at_the_same_time_tell_it_once(book: commonplace.Book) -> None:
+def test_agents_that_hear_a_line_at_the_same_time_learn_it_once(book: commonplace.Book) -> None:
     async def main() -> None:
         memory = CommonplaceMemory(book, learn=True)
         members = [agent(memory, name=f"agent{at}", model=client("ok")) for at in range(8)]

@@ -1,4 +1,4 @@
-"""CommonplaceMemory does what AutoGen's memory protocol asks, with every kind of content."""
+"""CommonplaceMemory implements AutoGen's memory protocol, with every kind of content."""
 
 from __future__ import annotations
 
@@ -206,7 +206,7 @@ def test_a_filter_on_metadata_and_a_scope_narrow_what_is_found(book: commonplace
     asyncio.run(main())
 
 
-def test_the_text_before_the_model_stays_inside_its_budget(book: commonplace.Book) -> None:
+def test_the_text_for_the_model_stays_within_its_budget(book: commonplace.Book) -> None:
     async def main() -> None:
         from commonplace.text import tokens
 
@@ -232,9 +232,7 @@ def test_the_text_before_the_model_stays_inside_its_budget(book: commonplace.Boo
     ("options", "message"),
     [({"top": 3}, "unknown option 'top'"), ({"order": "random"}, "order is"), ({"distance_threshold": 1}, "threshold")],
 )
-def test_an_option_that_means_nothing_is_refused(
-    book: commonplace.Book, options: dict[str, object], message: str
-) -> None:
+def test_an_unknown_option_is_refused(book: commonplace.Book, options: dict[str, object], message: str) -> None:
     with pytest.raises(commonplace.InvalidInput, match=message):
         asyncio.run(CommonplaceMemory(book).query("ferry", **options))
 
@@ -313,7 +311,7 @@ def test_closing_keeps_what_is_stored_and_a_book_that_was_given(book: commonplac
     asyncio.run(main())
 
 
-def test_an_asynchronous_book_is_taken_too(tmp_path: Path) -> None:
+def test_an_asynchronous_book_is_accepted(tmp_path: Path) -> None:
     async def main() -> None:
         async with await commonplace.open_async(tmp_path / "team.db", space="ops") as opened:
             memory = CommonplaceMemory(opened, order="time")
@@ -330,6 +328,6 @@ def test_an_asynchronous_book_is_taken_too(tmp_path: Path) -> None:
     [{"k": 0}, {"threshold": 5}, {"kinds": "fact"}, {"kinds": ["facct"]}, {"tags": "x"}, {"max_tokens": 0}],
     ids=str,
 )
-def test_a_slip_in_an_option_is_told_when_the_memory_is_made(book: commonplace.Book, wrong: dict[str, Any]) -> None:
+def test_an_invalid_option_is_refused_when_the_memory_is_made(book: commonplace.Book, wrong: dict[str, Any]) -> None:
     with pytest.raises(commonplace.InvalidInput, match=next(iter(wrong)).rstrip("s")):
         CommonplaceMemory(book, **wrong)

@@ -1,4 +1,4 @@
-"""Teams: memory that agents share, and a team that goes on in another process, also after a crash."""
+"""Teams: memory that agents share, and a team that continues in another process, also after a crash."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def speakers(result: TaskResult) -> list[str]:
     return [message.source for message in result.messages]
 
 
-def test_a_team_goes_on_where_another_object_stopped(book: commonplace.Book) -> None:
+def test_a_team_continues_where_another_object_stopped(book: commonplace.Book) -> None:
     async def main() -> None:
         first = PersistentTeam(round_robin("ana", "bo", most=1), book, "crew")
         assert speakers(await first.run(task="Plan the trip")) == ["user", "ana"]
@@ -58,7 +58,7 @@ def test_a_team_goes_on_where_another_object_stopped(book: commonplace.Book) -> 
 
 
 @pytest.mark.parametrize("spoken", [1, 2, 3])
-def test_a_run_that_was_broken_off_goes_on_with_the_one_whose_turn_it_is(book: commonplace.Book, spoken: int) -> None:
+def test_an_interrupted_run_continues_with_the_agent_whose_turn_it_is(book: commonplace.Book, spoken: int) -> None:
     async def main() -> None:
         order = ["ana", "bo", "cy"]
         team = PersistentTeam(round_robin(*order, most=1), book, "crew")
@@ -96,7 +96,7 @@ def test_a_team_recovers_from_an_agents_error(book: commonplace.Book) -> None:
     asyncio.run(main())
 
 
-def test_selector_and_swarm_teams_are_kept_too(book: commonplace.Book) -> None:
+def test_selector_and_swarm_teams_continue_too(book: commonplace.Book) -> None:
     async def main() -> None:
         for make in (selector, swarm):
             first = PersistentTeam(make(), book, make.__name__)
@@ -129,9 +129,7 @@ def graph() -> GraphFlow:
 
 
 @pytest.mark.parametrize(("seen", "left"), [(1, ["ana", "bo", "cy"]), (2, ["bo", "cy"]), (3, ["cy"])])
-def test_a_graph_that_was_broken_off_goes_on_at_its_next_node(
-    book: commonplace.Book, seen: int, left: list[str]
-) -> None:
+def test_an_interrupted_graph_continues_at_its_next_node(book: commonplace.Book, seen: int, left: list[str]) -> None:
     async def main() -> None:
         stream = PersistentTeam(graph(), book, "crew").run_stream(task="Begin")
         for _ in range(seen):
@@ -143,7 +141,7 @@ def test_a_graph_that_was_broken_off_goes_on_at_its_next_node(
     asyncio.run(main())
 
 
-def test_a_magentic_team_tells_its_task_once(book: commonplace.Book) -> None:
+def test_a_magentic_team_gets_its_task_once(book: commonplace.Book) -> None:
     async def main() -> None:
         no, yes = {"answer": False, "reason": ""}, {"answer": True, "reason": ""}
         ledger = {
@@ -161,7 +159,7 @@ def test_a_magentic_team_tells_its_task_once(book: commonplace.Book) -> None:
 
 
 @pytest.mark.slow
-def test_a_picture_too_large_for_a_transcript_is_said_to_the_team_again(book: commonplace.Book) -> None:
+def test_a_picture_too_large_for_a_transcript_reaches_the_restored_team(book: commonplace.Book) -> None:
     async def main() -> None:
         noise = Image.from_pil(Pillow.frombytes("RGB", (700, 700), os.urandom(700 * 700 * 3)))
         stream = PersistentTeam(round_robin("ana"), book, "crew").run_stream(
@@ -177,7 +175,7 @@ def test_a_picture_too_large_for_a_transcript_is_said_to_the_team_again(book: co
     asyncio.run(main())
 
 
-def test_what_no_book_takes_is_said_and_goes_on_word_for_word(book: commonplace.Book) -> None:
+def test_text_that_a_book_refuses_continues_word_for_word(book: commonplace.Book) -> None:
     async def main() -> None:
         odd = "a NUL \0 and half a pair \ud83d"
         await PersistentTeam(round_robin("ana", "bo", most=1, says=odd), book, "crew").run(task=odd)
@@ -220,7 +218,7 @@ def test_two_processes_that_run_one_team_do_not_overwrite_each_other(book: commo
     asyncio.run(main())
 
 
-def test_reset_begins_anew_and_keeps_the_transcript(book: commonplace.Book) -> None:
+def test_reset_starts_over_and_keeps_the_transcript(book: commonplace.Book) -> None:
     async def main() -> None:
         team = PersistentTeam(round_robin("ana", "bo", most=1), book, "crew")
         await team.run(task="Plan the trip")
@@ -285,7 +283,7 @@ def test_a_killed_process_loses_nothing_that_was_seen(tmp_path: Path) -> None:
         assert [message.name for message in book.transcript("crew").read()] == ["user", "ana", "bo", "cy", "ana"]
 
 
-def test_each_agent_finds_its_own_its_groups_and_everybodys(book: commonplace.Book) -> None:
+def test_each_agent_finds_its_own_its_groups_and_everybodys_memories(book: commonplace.Book) -> None:
     async def main() -> None:
         own = shared_memory(book, agent="ana", group="crew", writes="agent", order="time")
         group = shared_memory(book, agent="ana", group="crew", order="time")
@@ -307,7 +305,7 @@ def test_each_agent_finds_its_own_its_groups_and_everybodys(book: commonplace.Bo
     asyncio.run(main())
 
 
-def test_a_level_that_is_not_there_is_refused(book: commonplace.Book) -> None:
+def test_an_unknown_level_is_refused(book: commonplace.Book) -> None:
     with pytest.raises(commonplace.InvalidInput, match="no group"):
         shared_memory(book, agent="ana")
     with pytest.raises(commonplace.InvalidInput, match="'agent', 'group' or 'global'"):

@@ -35,7 +35,7 @@ def test_a_model_remembers_in_one_conversation_and_recalls_in_the_next(book: com
     asyncio.run(main())
 
 
-def test_what_is_not_known_is_said_in_words(book: commonplace.Book) -> None:
+def test_recall_says_that_nothing_is_known(book: commonplace.Book) -> None:
     assert asyncio.run(use(book, "recall", {"question": "Where is the key?"})) == (
         False, "Nothing that bears on this is known.",
     )  # fmt: skip
@@ -55,7 +55,7 @@ def test_a_model_forgets_its_own_and_not_what_belongs_to_others(book: commonplac
     asyncio.run(main())
 
 
-def test_a_wrong_call_is_answered_in_words_that_a_model_can_act_on(book: commonplace.Book) -> None:
+def test_a_wrong_call_gets_a_sentence_that_a_model_can_act_on(book: commonplace.Book) -> None:
     refused, why = asyncio.run(use(book, "forget", {"id": "nothing"}))
     assert refused
     assert "no memory with id" in why

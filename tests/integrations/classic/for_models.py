@@ -1,4 +1,4 @@
-"""What reaches a model: teachability, priming, tools, with every version of AutoGen."""
+"""Teachability, priming and tools, with every version of AutoGen."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def the_document_of_the_group_memory_runs() -> None:
     assert json.dumps(asked[-1]["messages"]).count("Please write") == 2, request
 
 
-def a_memory_of_ones_own_plugs_into_a_chat_and_an_agent() -> None:
+def a_custom_memory_plugs_into_a_chat_and_an_agent() -> None:
     names: dict[str, Any] = {}
     exec(documents.CUSTOM_MEMORY.replace("autogen.memory", "commonplace.integrations.autogen_classic"), names)
     memory, private = names["MyCustomMemory"](), GroupChatMemory("coder only")
@@ -67,7 +67,7 @@ def a_memory_of_ones_own_plugs_into_a_chat_and_an_agent() -> None:
     assert [each["content"] for each in again.messages] == ["Go", "Done"]
 
 
-def a_persistent_group_chat_goes_on() -> None:
+def a_persistent_group_chat_continues() -> None:
     def chat(*lines: str, method: str = "round_robin") -> tuple[Any, Any, Any]:
         user, coder = says("user", kind=UserProxyAgent), says("coder", *lines)
         made = PersistentGroupChat([user, coder], memory="standup", max_round=2, speaker_selection_method=method)

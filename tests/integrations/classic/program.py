@@ -1,4 +1,4 @@
-"""What holds with every version of the classic AutoGen; run in a process of its own, with that version on the path."""
+"""Runs every check with the version of classic AutoGen that is on the path, in a process of its own."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ def the_example_remembers_in_its_second_run() -> None:
 
 FACTS = [
     in_groups.the_document_of_the_group_memory_runs,
-    in_groups.a_memory_of_ones_own_plugs_into_a_chat_and_an_agent,
-    in_groups.a_persistent_group_chat_goes_on,
+    in_groups.a_custom_memory_plugs_into_a_chat_and_an_agent,
+    in_groups.a_persistent_group_chat_continues,
     in_groups.the_document_of_the_persistent_group_chat_runs,
-    with_agents.a_persistent_agent_goes_on,
+    with_agents.a_persistent_agent_continues,
     in_groups.a_persistent_agent_in_a_persistent_group_hears_all_of_it_once,
     with_agents.a_stateful_agent_shares_its_state,
     while_talking.every_line_is_learned_once_with_its_speaker,
     while_talking.a_book_that_fails_neither_ends_the_chat_nor_loses_a_word,
     for_models.what_is_taught_is_recalled_by_the_model_alone,
     for_models.a_group_is_taught_together,
-    while_talking.who_goes_back_to_an_earlier_opinion_is_heard,
-    while_talking.an_asynchronous_chat_is_learned_from,
+    while_talking.a_return_to_an_earlier_opinion_is_heard,
+    while_talking.an_asynchronous_chat_is_learned,
     for_models.priming_replaces_what_was_primed_before,
     for_models.a_model_calls_the_tools,
     for_models.the_document_that_primes_and_gives_tools_runs,
@@ -63,7 +63,7 @@ ONCE = [
     while_talking.a_place_whose_book_was_closed_is_opened_again,
     the_example_remembers_in_its_second_run,
 ]
-"""What is the same with every version."""
+"""Checks that do not depend on the version."""
 
 FIRST = [the_version_is_the_one_on_the_path, with_agents.processes_lose_nothing_of_each_other]
 

@@ -1,4 +1,4 @@
-"""Agents and a model that say what they are told to."""
+"""Agents and a model with scripted answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The adapter for the classic AutoGen holds with every version of it, each real and in a process of its own."""
+"""The integration with classic AutoGen works with every version of it, each in a process of its own."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def a_book_that_fails_neither_ends_the_chat_nor_loses_a_word() -> None:
         learner.close()
 
 
-def who_goes_back_to_an_earlier_opinion_is_heard() -> None:
+def a_return_to_an_earlier_opinion_is_heard() -> None:
     book = commonplace.open("opinions.db")
     user, crew = says("User", kind=UserProxyAgent), [says("ann", "Yes", "Why", "Well"), says("bob", "So", "Hm", "Ah")]
     opinions = ["I prefer Python.", "I prefer Rust.", "I prefer Python."]
@@ -113,7 +113,7 @@ def a_place_whose_book_was_closed_is_opened_again() -> None:
     close_shared()  # as at the end of the program
 
 
-def an_asynchronous_chat_is_learned_from() -> None:
+def an_asynchronous_chat_is_learned() -> None:
     book = commonplace.open("async.db")
     ann, bob = says("ann"), says("bob", "We agreed to meet on Monday.")
     learner = attach(book, [ann, bob])

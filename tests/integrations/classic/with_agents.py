@@ -1,4 +1,4 @@
-"""Agents that go on, in one process and in several, with every version of AutoGen."""
+"""Persistent agents, in one process and in several, with every version of AutoGen."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def write_a_lot(number: int, together: Any) -> None:
         exec(documents.RESEARCHER.replace("[...]", '["async"]'), {"PersistentAgent": PersistentAgent})
 
 
-def a_persistent_agent_goes_on() -> None:
+def a_persistent_agent_continues() -> None:
     names: dict[str, Any] = {"PersistentAgent": PersistentAgent}
     exec(documents.PERSISTENT_AGENT, names)
     user = says("ann", kind=UserProxyAgent)

@@ -1,4 +1,4 @@
-"""Switching from AutoGen's own memories is a change of the class name: their configs are taken field by field."""
+"""Configs of AutoGen's own memories are read field by field."""
 
 from __future__ import annotations
 
@@ -128,21 +128,19 @@ def test_a_mem0_config_gives_each_user_their_own(book: commonplace.Book) -> None
         ),
     ],
 )
-def test_a_choice_that_cannot_carry_over_is_told(book: commonplace.Book, make: Any) -> None:
+def test_a_choice_that_cannot_carry_over_raises_a_warning(book: commonplace.Book, make: Any) -> None:
     with pytest.warns(UserWarning, match="does not carry over"):
         make(book.in_space("chat_history") if "redis" in make.__code__.co_names[1] else book.in_space("memory_store"))
 
 
-def test_a_field_that_nobody_knows_is_refused(book: commonplace.Book) -> None:
+def test_an_unknown_field_is_refused(book: commonplace.Book) -> None:
     with pytest.raises(commonplace.InvalidInput, match="unknown field 'top'"):
         CommonplaceMemory.from_redis_config(where=book, top=3)
     with pytest.raises(commonplace.InvalidInput, match="config object"):
         CommonplaceMemory.from_redis_config(7, where=book)
 
 
-def test_without_a_place_the_book_is_the_one_of_the_environment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_default_book_is_named_by_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COMMONPLACE_BOOK", str(tmp_path / "env.db"))
     assert config(CommonplaceMemory.from_mem0_config())["where"] == str(tmp_path / "env.db")
     monkeypatch.delenv("COMMONPLACE_BOOK")
@@ -160,6 +158,6 @@ def test_without_a_place_the_book_is_the_one_of_the_environment(
     ],
 )
 @pytest.mark.filterwarnings("ignore")
-def test_the_real_config_objects_are_taken(tmp_path: Path, module: str, name: str, make: Any) -> None:
+def test_the_real_config_objects_are_accepted(tmp_path: Path, module: str, name: str, make: Any) -> None:
     upstream = importlib.import_module(f"autogen_ext.memory.{module}")
     make(getattr(upstream, name)(), where=tmp_path / "team.db")

@@ -1,0 +1,38 @@
+"""Integrations use the public names of commonplace, and nothing behind them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import commonplace
+
+ROOT = Path(commonplace.__file__).parent / "integrations"
+FILES = [
+    path
+    for path in sorted(ROOT.rglob("*.py"))
+    if path.relative_to(ROOT).parts[0] not in ("services", "tasks", "__pycache__")
+]
+VOCABULARY = ("commonplace.errors", "commonplace.values", "commonplace.settings", "commonplace.filters")
+
+
+def imported_names(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield the module and the name of each import of commonplace."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "commonplace":
+            yield from ((str(node.module), alias.name) for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from ((alias.name, "") for alias in node.names if alias.name.split(".")[0] == "commonplace")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_only_public_names_are_imported(path: Path) -> None:
+    for module, name in imported_names(path):
+        assert not name.startswith("_"), name
+        if module == "commonplace":
+            assert not name or name in commonplace.__all__, name
+        else:
+            assert module in VOCABULARY or module.startswith("commonplace.integrations."), module
