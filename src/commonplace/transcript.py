@@ -100,7 +100,7 @@ class LocalTranscript(Transcript):
         return self._store.read(lambda tx: messages.after(tx, space, self._session, number, most), space)
 
     def _write(self, lines: list[messages.Line]) -> list[Message]:
-        redaction.key(self._session, "session", self._settings.redact)
+        redaction.check_key(self._session, "session", self._settings.redact)
         space = self._place.make()
         # The time is taken inside the transaction, so that it rises with the numbers.
         return self._store.write(lambda tx: messages.append(tx, space, self._session, lines, now=times.now()), space)

@@ -26,7 +26,7 @@ class Constant:
 def test_no_question_is_answered_by_a_passage() -> None:
     for question in QUESTIONS:
         asked = terms.query_terms(question)
-        rare = {term for term, common in zip(asked, terms.common(asked), strict=True) if not common}
+        rare = {term for term, common in zip(asked, terms.are_common(asked), strict=True) if not common}
         for passage in PASSAGES:
             assert len(rare & set(terms.terms(passage))) <= 1, (question, passage)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.text.terms import common, decode, encode, query_terms, terms
+from commonplace.text.terms import are_common, decode, encode, query_terms, terms
 
 
 def held(text: str, *stems: str) -> bool:
@@ -108,8 +108,8 @@ def test_words_of_other_scripts_stay_whole() -> None:
 
 
 def test_common_words_are_distinguished_from_names() -> None:
-    assert common(query_terms("recommend Kilimanjaro time")).tolist() == [True, False, True]
-    assert common(()).tolist() == []
+    assert are_common(query_terms("recommend Kilimanjaro time")).tolist() == [True, False, True]
+    assert are_common(()).tolist() == []
 
 
 def test_counts_are_capped_and_hashes_rise() -> None:

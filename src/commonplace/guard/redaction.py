@@ -61,7 +61,7 @@ def optional_name(value: str | None, redact: Redact) -> str | None:
     return None if value is None else name(value, redact)
 
 
-def key(value: str, what: str, redact: Redact) -> str:
+def check_key(value: str, what: str, redact: Redact) -> str:
     """Return a name by which a caller finds something again. It cannot be changed, so one with a secret is rejected.
 
     Only the forms of known keys and tokens count: "auth0|5f7c8ec7c33c6c004bbafe82" is somebody's id, no password.
@@ -79,12 +79,12 @@ def _has_form(value: str) -> bool:
     return next(iter(secrets.find_forms(value)), None) is not None
 
 
-def scope(value: Scope, redact: Redact) -> Scope:
+def check_scope(value: Scope, redact: Redact) -> Scope:
     """Return the scope; reject one with a secret in its parts."""
     for part in ("user", "agent", "session"):
         named = getattr(value, part)
         if named is not None:
-            key(named, f"scope.{part}", redact)
+            check_key(named, f"scope.{part}", redact)
     return value
 
 
@@ -94,5 +94,5 @@ def metadata(encoded: str, redact: Redact) -> str:
     return json.dumps(json_value(json.loads(encoded), redact), ensure_ascii=False)
 
 
-def optional(value: str | None, redact: Redact) -> str | None:
+def optional_text(value: str | None, redact: Redact) -> str | None:
     return None if value is None else text(value, redact)

@@ -111,7 +111,7 @@ def make_conversation(
 def take_in(core: Core, space: int, said: Conversation) -> Taken:
     """Store a conversation, searchable, with the jobs that will learn from it: all or nothing."""
     now, redact = times.now(), core.settings.redact
-    redaction.scope(replace(said.scope, session=said.session), redact)
+    redaction.check_scope(replace(said.scope, session=said.session), redact)
     said = replace(said, tags=redaction.names(said.tags, redact))
     drafts = [_draft_message(core, said, line) for line in said.lines]
     records = iter(write.make_records(core, [draft for draft in drafts if draft is not None], now=now))

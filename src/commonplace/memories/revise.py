@@ -96,7 +96,7 @@ def _change_record(core: Core, memory: Memory, before: Record, change: MemoryCha
         else redaction.optional_name(checks.optional_name(change.source, "source"), redact),
         said_at=before.said_at if change.said_at is ... else times.to_micros(change.said_at),
         expires_at=before.expires_at if change.ttl is ... else times.until(now, change.ttl),
-        reason=redaction.optional(change.reason and checks.text(change.reason, "reason", limit=10_000), redact),
+        reason=redaction.optional_text(change.reason and checks.text(change.reason, "reason", limit=10_000), redact),
     )
     after = replace(after, terms=pack_terms(after.text, tags, after.source))
     if change.vector is not ...:

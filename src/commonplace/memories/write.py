@@ -120,7 +120,7 @@ def _make_record(draft: Draft, *, settings: Settings, now: int) -> Record:
     tags = redaction.names(checks.tags(draft.tags), settings.redact)
     source = redaction.optional_name(checks.optional_name(draft.source, "source"), settings.redact)
     return Record(
-        id=new_id() if draft.id is None else redaction.key(checks.name(draft.id, "id"), "id", settings.redact),
+        id=new_id() if draft.id is None else redaction.check_key(checks.name(draft.id, "id"), "id", settings.redact),
         named=draft.id is not None,
         kind=checks.kind(draft.kind),
         form=made.form,
@@ -130,7 +130,7 @@ def _make_record(draft: Draft, *, settings: Settings, now: int) -> Record:
         tags=tags,
         metadata=redaction.metadata(checks.metadata(draft.metadata, limit=settings.max_text_bytes), settings.redact),
         importance=checks.share(draft.importance, "importance"),
-        scope=redaction.scope(checks.scope(draft.scope), settings.redact),
+        scope=redaction.check_scope(checks.scope(draft.scope), settings.redact),
         source=source,
         origin=checks.origin(draft.origin),
         said_at=now if draft.said_at is None else times.to_micros(draft.said_at),
@@ -138,7 +138,9 @@ def _make_record(draft: Draft, *, settings: Settings, now: int) -> Record:
         expires_at=times.until(now, draft.ttl),
         vector=None,
         terms=pack_terms(made.text, tags, source),
-        reason=redaction.optional(draft.reason and checks.text(draft.reason, "reason", limit=10_000), settings.redact),
+        reason=redaction.optional_text(
+            draft.reason and checks.text(draft.reason, "reason", limit=10_000), settings.redact
+        ),
         supersedes=supersedes,
     )
 

@@ -126,7 +126,7 @@ def judge(candidates: Candidates, background: Background, terms: Sequence[int] =
     `terms` are the question's, in the order of the candidates' counts: with them, words that are common
     everywhere count less.
     """
-    common = analyze.common(terms) if len(terms) == candidates.counts.shape[1] else None
+    common = analyze.are_common(terms) if len(terms) == candidates.counts.shape[1] else None
     rarity = weigh_terms(candidates.frequencies, candidates.population, common)
     wording = score_words(candidates, rarity)
     # Some embedders find long texts alike: a cosine is compared with that of unrelated text of the same length.

@@ -16,7 +16,7 @@ import simsimd
 
 from commonplace.store.base import REACH, Candidates, Probe, Row
 from commonplace.store.row import FOREVER, HEAD
-from commonplace.text.terms import common
+from commonplace.text.terms import are_common
 from commonplace.values.arrays import Bools, Floats, Ints
 
 S = TypeVar("S", bound=np.generic)
@@ -449,7 +449,7 @@ class View:
 
     def _by_words(self, probe: Probe, admitted: Bools | None, postings: list[Holders], frequencies: Ints) -> Ints:
         scores = np.zeros(self.seqs.count, np.float32)
-        rarity = weigh_terms(frequencies, self.population, common(probe.terms))
+        rarity = weigh_terms(frequencies, self.population, are_common(probe.terms))
         for found, weight in zip(postings, rarity, strict=True):
             for documents, counts in found:
                 damped = damping(self.lengths.array[documents])

@@ -54,7 +54,7 @@ def query_terms(query: str) -> tuple[int, ...]:
     return tuple(found)
 
 
-def common(terms: Sequence[int]) -> npt.NDArray[np.bool_]:
+def are_common(terms: Sequence[int]) -> npt.NDArray[np.bool_]:
     """Return which terms are words that occur in texts about anything."""
     known = _common_terms()
     return np.fromiter((term in known for term in terms), np.bool_, len(terms))

@@ -155,7 +155,7 @@ def _read_memory(record: Mapping[str, Any], settings: Settings) -> _Version:
     if record["action"] not in ACTIONS:
         raise InvalidInput(f"unknown action {record['action']!r}")
     restored = memories.Record(
-        id=redaction.key(checks.name(record["id"], "id"), "id", redact),
+        id=redaction.check_key(checks.name(record["id"], "id"), "id", redact),
         kind=checks.kind(record["kind"]),
         form=made.form,
         mime=made.mime,
@@ -164,7 +164,7 @@ def _read_memory(record: Mapping[str, Any], settings: Settings) -> _Version:
         tags=tags,
         metadata=redaction.metadata(checks.metadata(record["metadata"], limit=roomy.max_text_bytes), redact),
         importance=checks.share(record["importance"], "importance"),
-        scope=redaction.scope(
+        scope=redaction.check_scope(
             checks.scope(Scope(user=record["user"], agent=record["agent"], session=record["session"])), redact
         ),
         source=source,
@@ -266,7 +266,7 @@ def _read_message(record: Mapping[str, Any], settings: Settings) -> MessageRow:
     limit, redact = settings.max_text_bytes, settings.redact
     checks.json_text(record["content"], "content", limit=limit)
     return MessageRow(
-        session=redaction.key(checks.name(record["session"], "session"), "session", redact),
+        session=redaction.check_key(checks.name(record["session"], "session"), "session", redact),
         number=checks.count(record["number"], "number", least=1),
         role=redaction.name(checks.name(record["role"], "role"), redact),
         name=redaction.optional_name(checks.optional_name(record["name"], "name"), redact),
@@ -288,7 +288,7 @@ _KINDS = {
 
 def _read_reason(reason: str | None, settings: Settings) -> str | None:
     checked = None if reason is None else checks.text(reason, "reason", limit=10_000)
-    return redaction.optional(checked, settings.redact)
+    return redaction.optional_text(checked, settings.redact)
 
 
 def _iso(micros: int | None) -> str | None:

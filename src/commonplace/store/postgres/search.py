@@ -29,7 +29,7 @@ from commonplace.store.row import FeedbackRow, MemoryRow, pack_head
 from commonplace.store.tables import memories
 from commonplace.store.tables.memories import ensure_generation
 from commonplace.store.view import K1, PIVOT, B, View, unpack_terms, weigh_terms
-from commonplace.text.terms import common
+from commonplace.text.terms import are_common
 from commonplace.values import Scope
 from commonplace.values.arrays import Floats, Ints
 
@@ -179,7 +179,7 @@ def _candidates(
     if frequencies.any():
         joined = admitted.join.format(of="p")
         chosen.append(_BY_WORDS.format(join=joined, where=admitted.posting, gain=_GAIN, damping=_DAMPING))
-        rarity = weigh_terms(frequencies, population, common(probe.terms))
+        rarity = weigh_terms(frequencies, population, are_common(probe.terms))
         params |= {"terms": Numbers(_signed(probe.terms)), "weights": Numbers(rarity.astype(np.float32))}
     rows: list[Row] = []
     if chosen:
