@@ -158,11 +158,11 @@ def embed(embedder: Embedder, texts: list[str]) -> Floats:
     rows = np.asarray(embedder.embed(texts), np.float32)
     if rows.shape != (len(texts), embedder.dimension):
         raise EmbedderFailed(
-            f"embedder {embedder.name} gave shape {rows.shape} for {len(texts)} texts,"
+            f"embedder {embedder.name} returned shape {rows.shape} for {len(texts)} texts,"
             f" expected ({len(texts)}, {embedder.dimension})"
         )
     if not np.isfinite(rows).all():
-        raise EmbedderFailed(f"embedder {embedder.name} gave numbers that are not finite")
+        raise EmbedderFailed(f"embedder {embedder.name} returned numbers that are not finite")
     return _unit(rows)
 
 
@@ -171,7 +171,7 @@ def embed_query(embedder: Embedder, query: str) -> Floats:
     row = np.asarray(embedder.embed_query(query), np.float32)
     if row.shape != (embedder.dimension,) or not np.isfinite(row).all():
         raise EmbedderFailed(
-            f"embedder {embedder.name} gave shape {row.shape} for a query, or numbers that are not finite"
+            f"embedder {embedder.name} returned shape {row.shape} for a query, or numbers that are not finite"
         )
     return _unit(row)
 
@@ -230,7 +230,7 @@ def _prove(store: Store, embedder: Embedder, where: str) -> Identity:
     _ensure_same(identity, embedder, where)
     if identity.dimension != embedder.dimension:
         raise EmbedderMismatch(
-            f"{where} holds vectors of {identity.dimension} numbers, embedder {embedder.name} gives"
+            f"{where} holds vectors of {identity.dimension} numbers, embedder {embedder.name} returns"
             f" {embedder.dimension}; re-embed the book: commonplace reindex {where}"
         )
     space = store.read(lambda tx: spaces.find(tx, spaces.PLANTED), None)
@@ -241,11 +241,11 @@ def _prove(store: Store, embedder: Embedder, where: str) -> Identity:
     condition = compile_where(store.syntax, space, Selection(), now=now)
     found = store.search(space, probe, condition, _choose_all, narrow=False, as_of=None)
     if not found.rows:
-        raise StoreCorrupt(f"{where} does not find its planted memory: run `commonplace check --deep`")
+        raise StoreCorrupt(f"{where} cannot find its planted memory: run `commonplace check --deep`")
     # A words-only book has no direction to compare.
     if vector.any() and float(found.candidates.cosines[0]) < _ALIKE:
         raise EmbedderMismatch(
-            f"embedder {embedder.name} {embedder.version} gives other vectors than when {where} was written;"
+            f"embedder {embedder.name} {embedder.version} returns other vectors than when {where} was written;"
             f" restore that model, or re-embed the book: commonplace reindex {where}"
         )
     return identity

@@ -49,8 +49,8 @@ def make_targets(
     )
     if sum((targets.ids is not None, targets.selection != ALL, everything)) != 1:
         raise InvalidInput(
-            "say what to forget in one way: an id or a list of ids; or scope, filter, kinds and tags;"
-            " or everything=True"
+            "select the memories in one way: by an id or a list of ids; by scope, filter, kinds and tags;"
+            " or with everything=True"
         )
     return targets
 
@@ -138,7 +138,7 @@ def make_policy(
 ) -> Policy:
     """Check a caller's policy; raise InvalidInput for one without a limit."""
     if older_than is None and weaker_than is None and keep is None:
-        raise InvalidInput("say what may go: older_than, weaker_than or keep")
+        raise InvalidInput("a policy needs a limit: older_than, weaker_than or keep")
     return Policy(
         older_than=None if older_than is None else checks.amount(older_than, "older_than"),
         weaker_than=None if weaker_than is None else checks.amount(weaker_than, "weaker_than"),

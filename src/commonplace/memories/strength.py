@@ -77,7 +77,7 @@ def read_receipt(receipt: str) -> tuple[str, ...]:
     try:
         return _read_receipt(receipt)
     except (ValueError, zlib.error) as error:
-        raise InvalidInput("this is not a whole receipt of a recall") from error
+        raise InvalidInput("this is not a complete receipt of a recall") from error
 
 
 def _read_receipt(receipt: str) -> tuple[str, ...]:

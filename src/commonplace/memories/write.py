@@ -88,7 +88,7 @@ def _lines(value: Json, path: str = "") -> Iterator[str]:
 def expand(content: Content | Draft | Sequence[Content | Draft], options: Draft) -> list[Draft]:
     """Return one draft for each content: a Draft as it is, anything else with the options."""
     if isinstance(content, Draft) and options != Draft(content=""):
-        raise InvalidInput("a Draft brings its own options: set kind, tags and the rest on the Draft")
+        raise InvalidInput("a Draft has its own options: set kind, tags and the rest on the Draft")
     contents: Sequence[Any] = content if isinstance(content, (list, tuple)) else [content]
     if contents is content and (options.id is not None or options.vector is not None):
         raise InvalidInput("id and vector belong to one memory: for many, pass Drafts that have their own")

@@ -103,7 +103,7 @@ def _score_batch(reranker: Reranker, query: str, batch: Sequence[str]) -> Floats
     except Exception as error:
         raise RerankerFailed(f"{reranker.name} failed: {error!r}") from error
     if scores.shape != (len(batch),):
-        raise RerankerFailed(f"{reranker.name} answered with an array of shape {scores.shape} for {len(batch)} texts")
+        raise RerankerFailed(f"{reranker.name} returned an array of shape {scores.shape} for {len(batch)} texts")
     if not np.isfinite(scores).all():
-        raise RerankerFailed(f"{reranker.name} answered with a number that is not finite")
+        raise RerankerFailed(f"{reranker.name} returned a number that is not finite")
     return scores
