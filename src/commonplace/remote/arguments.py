@@ -97,6 +97,13 @@ def message(value: Mapping[str, object]) -> dict[str, Any]:
     return encode(given, {}, {"content": lambda value: value})
 
 
+def lines(value: Iterable[Mapping[str, object]]) -> Fields:
+    """Return messages of a transcript as the field `messages`."""
+    if not isinstance(value, Iterable):
+        raise InvalidInput(f"messages are a list of mappings, not {type(value).__name__}")
+    return Fields(messages=[message(each) for each in value])
+
+
 def conversation(value: str | Iterable[Mapping[str, object] | str]) -> Fields:
     """Return a conversation as the field `text` or `messages`."""
     if isinstance(value, str):
@@ -175,6 +182,7 @@ _DRAFT_DEFAULTS = {field.name: field.default for field in fields(Draft)}
 _CONVERTERS: Mapping[str, Convert] = {
     "content": content,
     "conversation": conversation,
+    "lines": lines,
     "scope": scope,
     "within": _within,
     "filter": _filter,

@@ -161,17 +161,11 @@ class RemoteCanvas(_Resource, Canvas):
 class RemoteTranscript(_Resource, Transcript):
     """The messages of one session of a space, over HTTP. Made by `RemoteBook.transcript`."""
 
-    def extend(self, lines: Iterable[Mapping[str, object]]) -> list[Message]:
-        if not isinstance(lines, Iterable):
-            raise InvalidInput(f"messages are a list of mappings, not {type(lines).__name__}")
-        body = encode({"messages": [arguments.message(line) for line in lines]})
-        request = Request(method="POST", path=self._path, body=body, writes=True)
-        return self._transport.call(request, _reader(Transcript.extend, "messages"))
-
     @_implement(Transcript.append)
     def append(self, given: dict[str, Any]) -> Message:
         return self.extend([given])[0]
 
+    extend = _verb(Transcript.extend, "POST", "", "messages")
     read = _verb(Transcript.read, "GET", "", "messages", own={"limit": count("limit")})
     resume = _verb(Transcript.resume, "GET", "", "messages", own={"limit": count("limit")})
     tail = _verb(Transcript.tail, "GET", "", "messages")
@@ -205,21 +199,24 @@ class RemoteBook(Book):
         content, reconcile = given.pop("content"), given.pop("reconcile")
         given.update(metadata=given["metadata"] or {}, scope=given["scope"] or NOBODY)
         drafts = [arguments.draft(each) for each in write.expand(content, Draft(content="", **given))]
-        how = {"reconcile": True} if reconcile else {}
-        if not isinstance(content, (list, tuple)):
-            request = self._write("/memories", {**drafts[0], **how})
-            return self._transport.call(request, lambda answer: wire.read(Memory, answer))
-        request = self._write("/memories/batch", {"memories": drafts, **how}, patient=True)
-        return self._transport.call(request, lambda answer: [wire.read(Memory, each) for each in answer["memories"]])
+        many = isinstance(content, (list, tuple))
+        fields = {"memories": drafts} if many else drafts[0]
+        request = Request(
+            method="POST", path=f"{self._path}/memories{'/batch' if many else ''}",
+            body=encode({**fields, **({"reconcile": True} if reconcile else {})}), writes=True, patient=many,
+        )  # fmt: skip
+        stored = self._transport.call(
+            request, lambda answer: [wire.read(Memory, each) for each in (answer["memories"] if many else [answer])]
+        )
+        return stored if many else stored[0]
+
+    _learn = _verb(Book.learn, "POST", "/learn", patient=True, own={"progress": lambda progress: Fields()})
 
     @_implement(Book.learn)
     def learn(self, given: dict[str, Any]) -> Learned:
-        progress = given.pop("progress")
-        fields = arguments.encode(given, {"session": None, "scope": None, "origin": None}, {})
-        request = self._write("/learn", fields, patient=True)
-        learned = self._transport.call(request, lambda answer: wire.read(Learned, answer))
-        if given["wait"] and progress is not None:
-            progress(len(learned.messages), len(learned.messages))
+        learned = self._learn(**given)
+        if given["wait"] and given["progress"] is not None:
+            given["progress"](len(learned.messages), len(learned.messages))
         return learned
 
     jobs = _verb(Book.jobs, "GET", "/jobs", "jobs")
@@ -284,6 +281,3 @@ class RemoteBook(Book):
 
     def _below(self, kind: str, name: str) -> str:
         return f"{self._path}/{kind}/{path_part(name)}"
-
-    def _write(self, path: str, fields: Mapping[str, Any], *, patient: bool = False) -> Request:
-        return Request(method="POST", path=self._path + path, body=encode(fields), writes=True, patient=patient)
