@@ -1,4 +1,4 @@
-"""What integrations do in a turn of a conversation: clean its words, recall what bears on them, learn from them."""
+"""Turns of a conversation: cleaning their words, recalling what bears on them, learning from them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def shorten(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recollection:
-    """What was recalled, and the text that quotes it within the budget."""
+    """Recalled memories, and the text that quotes them within the budget."""
 
     text: str = ""
     hits: tuple[Hit, ...] = ()
@@ -50,7 +50,7 @@ class Recollection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallOptions:
-    """What to recall in a turn; names and meanings are those of `Book.recall`, which would refuse the same values.
+    """The options of a recall; names and meanings are those of `Book.recall`, which would refuse the same values.
 
     `order="time"` recalls the newest `k` memories, whatever was said.
     """

@@ -24,7 +24,7 @@ class ToolOptions(TypedDict, total=False):
     """Where the tools read and write, and how much `recall` returns."""
 
     scope: Scope
-    """What `remember` writes into, and the only scope that `forget` removes from."""
+    """The scope that `remember` writes into, and the only one that `forget` removes from."""
     within: Within | Scope | None
     """Where `recall` looks."""
     k: int

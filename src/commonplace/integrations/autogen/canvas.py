@@ -18,7 +18,7 @@ from commonplace import Canvas, File
 from commonplace.errors import InvalidInput, InvalidPatch, NotFound, StalePatch
 from commonplace.integrations.autogen import contents
 from commonplace.integrations.autogen import context as contexts
-from commonplace.integrations.autogen.context import cancellable
+from commonplace.integrations.autogen.context import run_cancellable
 from commonplace.integrations.handle import BookHandle, BookLike
 
 _SHOWN = 8_000
@@ -154,7 +154,7 @@ class UpdateFileTool(BaseTool[UpdateFileArgs, FileStatus]):
     async def run(self, args: UpdateFileArgs, cancellation_token: CancellationToken) -> FileStatus:
         """Write the file, in a worker thread."""
         work = self._handle.run(self._canvas.add_or_update_file, args.filename, args.new_content, author=self._author)
-        await cancellable(work, cancellation_token)
+        await run_cancellable(work, cancellation_token)
         return FileStatus(status="OK")
 
 
@@ -169,12 +169,12 @@ class ApplyPatchTool(BaseTool[ApplyPatchArgs, FileStatus]):
     async def run(self, args: ApplyPatchArgs, cancellation_token: CancellationToken) -> FileStatus:
         """Apply the patch, in a worker thread."""
         work = self._handle.run(self._canvas.apply_patch, args.filename, args.patch_text, author=self._author)
-        await cancellable(work, cancellation_token)
+        await run_cancellable(work, cancellation_token)
         return FileStatus(status="PATCH APPLIED")
 
 
 class CanvasMemoryConfig(BaseModel):
-    """What `dump_component` writes: where the canvas is. It holds none of its text."""
+    """The config that `dump_component` writes: the place of the canvas, and none of its text."""
 
     where: str
     space: str = "default"
@@ -224,7 +224,7 @@ class CanvasMemory(Memory, Component[CanvasMemoryConfig]):
     ) -> MemoryQueryResult:
         """Return the files whose path or text contains the query, in any case; an empty query returns them all."""
         sought = contents.query_text(query).casefold()
-        files = await cancellable(self._handle.run(self.canvas.read_all), cancellation_token)
+        files = await run_cancellable(self._handle.run(self.canvas.read_all), cancellation_token)
         found = [file for file in files if sought in f"{file.path}\n{file.content}".casefold()]
         return MemoryQueryResult(results=[_memory_content(file) for file in found])
 
@@ -234,7 +234,7 @@ class CanvasMemory(Memory, Component[CanvasMemoryConfig]):
         if not isinstance(filename, str) or not isinstance(content.content, str):
             raise InvalidInput('a canvas keeps texts under names: add a str, with metadata={"filename": "story.md"}')
         work = self._handle.run(self.canvas.add_or_update_file, filename, content.content)
-        await cancellable(work, cancellation_token)
+        await run_cancellable(work, cancellation_token)
 
     async def clear(self) -> None:
         """Delete every file; the revisions stay, and so do the tools."""

@@ -29,7 +29,7 @@ _SYNONYMS = {"top_k": "k", "limit": "k", "n_results": "k"}
 
 
 class CommonplaceMemoryConfig(BaseModel):
-    """What `dump_component` writes: where the book is, as it was given, and how to recall. It holds no memory."""
+    """The config that `dump_component` writes: the book's place, as it was given, and how to recall; no memories."""
 
     where: str
     space: str = "default"

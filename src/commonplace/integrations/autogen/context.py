@@ -77,7 +77,7 @@ async def read_messages(context: ChatCompletionContext) -> list[LLMMessage]:
     return [each for each in messages if not (isinstance(each, UserMessage) and each.source.startswith(MARK))]
 
 
-def unanswered(messages: Sequence[LLMMessage]) -> list[UserMessage]:
+def unanswered_messages(messages: Sequence[LLMMessage]) -> list[UserMessage]:
     """Return what people and other agents said since the agent last spoke."""
     own = [at for at, message in enumerate(messages) if isinstance(message, AssistantMessage)]
     return [each for each in messages[own[-1] if own else 0 :] if isinstance(each, UserMessage)]
@@ -89,7 +89,7 @@ def question(messages: Sequence[LLMMessage]) -> str:
     In a chat that is the user's last message. In a team it includes what other agents answered to it.
     """
     said = [each for each in messages if isinstance(each, UserMessage)]
-    return shorten("\n".join(map(words, unanswered(messages) or said[-1:])))
+    return shorten("\n".join(map(words, unanswered_messages(messages) or said[-1:])))
 
 
 def words(message: UserMessage) -> str:
@@ -99,7 +99,7 @@ def words(message: UserMessage) -> str:
     return clean_text(text)
 
 
-async def cancellable(work: Coroutine[Any, Any, T], token: CancellationToken | None) -> T:
+async def run_cancellable(work: Coroutine[Any, Any, T], token: CancellationToken | None) -> T:
     """Await work that a token may cancel; if the token is cancelled already, the work does not begin."""
     task = asyncio.ensure_future(work)
     if token is not None:

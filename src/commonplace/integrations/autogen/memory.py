@@ -18,7 +18,7 @@ from commonplace.integrations.autogen import config as configs
 from commonplace.integrations.autogen import contents
 from commonplace.integrations.autogen import context as contexts
 from commonplace.integrations.autogen.config import CommonplaceMemoryConfig
-from commonplace.integrations.autogen.context import ContextListener, cancellable
+from commonplace.integrations.autogen.context import ContextListener, run_cancellable
 from commonplace.integrations.conversation import RecallOptions, Recollection, clean_text
 from commonplace.integrations.handle import BookHandle, BookLike
 from commonplace.integrations.tools import ToolOptions, make_async_functions
@@ -125,7 +125,7 @@ class CommonplaceMemory(Memory, Component[CommonplaceMemoryConfig]):
         if options.order == "time" and "max_tokens" not in kwargs:
             options = options.replace({"max_tokens": None})  # the budget is the prompt's: a list is returned whole
         work = self._recall(options, clean_text(contents.query_text(query)))
-        found = await cancellable(work, cancellation_token)
+        found = await run_cancellable(work, cancellation_token)
         return await self._handle.run(_results, found, contents.make_content)
 
     async def add(self, content: MemoryContent, cancellation_token: CancellationToken | None = None) -> None:
@@ -134,7 +134,7 @@ class CommonplaceMemory(Memory, Component[CommonplaceMemoryConfig]):
         def work() -> None:
             self._handle.open().remember(contents.make_draft(content, self._scope))
 
-        await cancellable(self._handle.run(work), cancellation_token)
+        await run_cancellable(self._handle.run(work), cancellation_token)
 
     async def forget(self, id: str) -> None:
         """Remove the memory that a result's metadata names as `id`, with all its versions."""

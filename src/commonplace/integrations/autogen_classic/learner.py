@@ -160,7 +160,7 @@ class Learner:
 
     @property
     def unlearned(self) -> list[dict[str, str]]:
-        """What was said and could not be stored, oldest first."""
+        """The lines that could not be stored, oldest first."""
         return [*self._refused, *(line for line, _ in self._waiting)]
 
     def learn(self, line: dict[str, str], session: str) -> None:

@@ -1,4 +1,4 @@
-"""What an agent's model gets of a book: Teachability for each message, prime for the system message."""
+"""Memory in a model's input: Teachability adds it to each message, prime to the system message."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class Teachability(AgentCapability):  # type: ignore[misc]  # AutoGen is not ins
     def _add_memory(self, agent: ConversableAgent, messages: Messages, sender: Any) -> Messages:
         """Return the messages with memory above the last words of others."""
         session = self._learner.listener.sessions.session(agent, sender)
-        asked = _asked(messages)
+        asked = _question_positions(messages)
         query = shorten("\n".join(content_text(messages[at].get("content")) for at in asked))
         if not query.strip():
             return messages
@@ -142,7 +142,7 @@ def prime(
     return found
 
 
-def _asked(messages: Messages) -> Sequence[int]:
+def _question_positions(messages: Messages) -> Sequence[int]:
     """Return where the words of others stand since the agent last spoke: in a group there may be several."""
     own = [at for at, message in enumerate(messages) if message.get("role") == "assistant"]
     said = [

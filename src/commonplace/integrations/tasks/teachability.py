@@ -12,7 +12,7 @@ from autogen_core.models import LLMMessage, UserMessage
 
 from commonplace.errors import InvalidInput
 from commonplace.integrations.autogen import contents, context
-from commonplace.integrations.autogen.context import cancellable
+from commonplace.integrations.autogen.context import run_cancellable
 from commonplace.integrations.conversation import clean_text
 from commonplace.integrations.tasks import memo
 from commonplace.integrations.tasks.controller import MemoryController
@@ -69,13 +69,13 @@ class Teachability(Memory):
         asked = clean_text(contents.query_text(query))
         if not asked.strip():
             return MemoryQueryResult(results=[])
-        memos = await cancellable(self._controller.retrieve_relevant_memos(asked), cancellation_token)
+        memos = await run_cancellable(self._controller.retrieve_relevant_memos(asked), cancellation_token)
         return MemoryQueryResult(results=[*map(_content, memos)])
 
     async def add(self, content: MemoryContent, cancellation_token: CancellationToken | None = None) -> None:
         """Keep what a text teaches; one that teaches nothing is not kept."""
         taught = clean_text(contents.query_text(content))
-        await cancellable(self._controller.consider_memo_storage(taught), cancellation_token)
+        await run_cancellable(self._controller.consider_memo_storage(taught), cancellation_token)
 
     async def clear(self) -> None:
         """Forget the bank's own memos; nothing else in the book."""
@@ -87,7 +87,7 @@ class Teachability(Memory):
 
     async def _consider(self, messages: Sequence[LLMMessage]) -> None:
         """Keep what new words teach; in a team an agent may speak twice after the same ones."""
-        said = context.unanswered(messages)
+        said = context.unanswered_messages(messages)
         text = "\n".join(map(context.words, said))
         if text.strip() and (len(messages), text) != self._considered:
             await self._controller.consider_memo_storage(text, origin=_origin(said))
