@@ -177,12 +177,12 @@ def test_learning_that_a_worker_was_quicker_with_tells_the_same(
     messages = [{"role": "user", "name": "Sarah", "content": each} for each in said]
     with commonplace.open(tmp_path / "one.db") as book:
         itself = book.learn(messages, wait=True)
-    run = jobs._run_claimed
+    run = jobs.run_one
 
-    def quicker(core: Core, space: int, number: int | None) -> None:
+    def quicker(core: Core, space: int, number: int | None = None) -> None:
         run(core, space, number)
 
-    monkeypatch.setattr(jobs, "_run_claimed", quicker)
+    monkeypatch.setattr(jobs, "run_one", quicker)
     with commonplace.open(tmp_path / "two.db") as book:
         elsewhere = book.learn(messages, wait=True)
     assert itself.memories
