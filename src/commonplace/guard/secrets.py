@@ -6,7 +6,7 @@ A secret is known by its form, by its place, or by the name before it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
@@ -102,7 +102,7 @@ def replace_found(text: str, find: Callable[[str], Iterable[Secret]]) -> Redacte
     would do the same, and so finds nothing.
     """
     found: list[Secret] = []
-    pieces = list(_between_marks(text)) if "[redacted: " in text else [(0, len(text))]
+    pieces = list(_gaps((mark.span() for mark in _MARK.finditer(text)), 0, len(text)))
     while pieces:
         start, end = pieces.pop()
         inside = [
@@ -111,7 +111,7 @@ def replace_found(text: str, find: Callable[[str], Iterable[Secret]]) -> Redacte
         ]
         if inside:
             found += inside
-            pieces += _around(inside, start, end)
+            pieces += _gaps(((each.start, each.end) for each in inside), start, end)
     if not found:
         return Redacted(text=text, found=())
     found.sort(key=lambda each: each.start)
@@ -135,18 +135,11 @@ def _merge(found: Iterable[Secret]) -> list[Secret]:
     return joined
 
 
-def _between_marks(text: str) -> Iterator[tuple[int, int]]:
-    start = 0
-    for mark in _MARK.finditer(text):
-        yield start, mark.start()
-        start = mark.end()
-    yield start, len(text)
-
-
-def _around(found: Sequence[Secret], start: int, end: int) -> Iterator[tuple[int, int]]:
-    for each in found:
-        yield start, each.start
-        start = each.end
+def _gaps(taken: Iterable[tuple[int, int]], start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield what lies between the parts of a text that are taken."""
+    for first, last in taken:
+        yield start, first
+        start = last
     yield start, end
 
 
