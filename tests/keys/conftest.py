@@ -1,4 +1,4 @@
-"""Books of both engines, and the processes that share them."""
+"""Books on both engines, and the processes that share them."""
 
 from __future__ import annotations
 

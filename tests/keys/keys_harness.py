@@ -1,4 +1,4 @@
-"""What the tests of keys share: a door, requests to it, and processes that send many at once."""
+"""Helpers for the tests of keys: a door, calls, and processes that send many at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A real server on loopback, for as long as a test needs it."""
+"""A real server on loopback, for the duration of a test."""
 
 from __future__ import annotations
 

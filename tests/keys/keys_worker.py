@@ -1,4 +1,4 @@
-"""A process with a door of its own: threads that send requests at once, or one that tells of each."""
+"""A process with a door of its own: threads that send requests at once, or one that reports each."""
 
 from __future__ import annotations
 

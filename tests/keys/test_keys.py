@@ -1,4 +1,4 @@
-"""Keys: what they open, how long, and what is kept of them."""
+"""Keys: what they open, how long they are valid, and what is stored of them."""
 
 from __future__ import annotations
 

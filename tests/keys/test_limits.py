@@ -1,4 +1,4 @@
-"""What is charged, when, and what is not: failed calls, other limits, other periods."""
+"""Charges: what is charged and when; failed calls, other limits, other periods."""
 
 from __future__ import annotations
 

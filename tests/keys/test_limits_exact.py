@@ -1,4 +1,4 @@
-"""Limits are exact: a thousand requests from four processes at once get what there is, and not one more."""
+"""Limits are exact: of a thousand requests from four processes at once, exactly the allowed number succeeds."""
 
 from __future__ import annotations
 

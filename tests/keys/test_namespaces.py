@@ -1,4 +1,4 @@
-"""The namespace that a path names is the one that limits count for, whatever characters it holds."""
+"""Limits count for the namespace in the path, whatever characters it has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A key opens the spaces that its patterns name, and no other."""
+"""A key opens the spaces that match its patterns, and no other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server for all tests of a worker, and a space of its own for each."""
+"""One server for all tests of a worker process; each test has a space of its own."""
 
 from __future__ import annotations
 

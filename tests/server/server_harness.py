@@ -1,4 +1,4 @@
-"""A real server for the tests: uvicorn in a thread, on a port that is free, over a real file."""
+"""A real server for the tests: uvicorn in a thread, on a free port, over a real file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a request may send: how much, in what time; and who may ask from a page."""
+"""Limits on the size and time of bodies, and cross-origin requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Heads of requests that are too long or too slow: whoever sends them is hung up on."""
+"""Heads of requests that are too long or too slow: the connection is closed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests that somebody hostile would send."""
+"""Hostile requests."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_header_that_holds_no_key_is_no_key(locked: Running, path: str, sent: 
 
 
 @pytest.mark.slow
-def test_a_server_without_keys_answers_to_nobody_elses_name(tmp_path: Path) -> None:
+def test_a_server_without_keys_answers_to_no_foreign_name(tmp_path: Path) -> None:
     """A site whose name points to this machine, for the browser of whoever sits at it."""
     served = start(tmp_path / "book.db")
     strange = ("evil.example", "evil.example:8420", "127.0.0.1.evil.example", "localhost.evil.example", "[evil]")
@@ -86,7 +86,7 @@ def test_a_server_with_keys_has_any_name(locked: Running) -> None:
 
 
 @pytest.mark.parametrize("path", ["/v1/spaces/mine/memories", "/memories", "/v1/memory/remember", "/memory/n/k/append"])
-def test_a_large_body_of_a_stranger_is_not_read(locked: Running, path: str) -> None:
+def test_a_large_body_without_a_key_is_not_read(locked: Running, path: str) -> None:
     host, port = locked.url.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=10) as stranger:
         head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 60000000\r\n\r\n"
@@ -95,7 +95,7 @@ def test_a_large_body_of_a_stranger_is_not_read(locked: Running, path: str) -> N
         assert stranger.recv(4096).startswith(b"HTTP/1.1 401 ")
 
 
-def test_a_large_body_in_pieces_of_a_stranger_is_not_read_to_its_end(locked: Running) -> None:
+def test_a_large_chunked_body_without_a_key_is_not_read_to_its_end(locked: Running) -> None:
     host, port = locked.url.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=10) as stranger:
         head = (
@@ -108,12 +108,12 @@ def test_a_large_body_in_pieces_of_a_stranger_is_not_read_to_its_end(locked: Run
         assert stranger.recv(4096).startswith(b"HTTP/1.1 401 ")
 
 
-def test_a_large_body_with_a_key_is_taken(locked: Running) -> None:
+def test_a_large_body_with_a_key_is_accepted(locked: Running) -> None:
     with _client(locked, "write", "mine") as writer:
         assert writer.put("/v1/spaces/mine/kv/n/large", json={"value": "a" * 500_000}).status_code == 200
 
 
-def test_a_line_without_end_is_not_taken_in(locked: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_without_end_is_refused(locked: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transfer, "_LONGEST", 1000)
     header = {"type": "header", "commonplace": 1, "space": "a", "at": "2026-05-04T09:30:00Z"}
     lines = json.dumps(header) + "\n" + '{"type": "' + "a" * 2000
@@ -127,13 +127,13 @@ def test_a_line_without_end_is_not_taken_in(locked: Running, monkeypatch: pytest
 @pytest.mark.parametrize(
     "memory", [{"metadata": 7}, {"metadata": "abc"}, {"metadata": [1]}, {"metadata": [["a", 1]]}, {"tags": 5}]
 )
-def test_an_import_of_other_shapes_is_refused_in_words(locked: Running, memory: dict[str, object]) -> None:
+def test_an_import_of_other_shapes_is_refused_with_a_message(locked: Running, memory: dict[str, object]) -> None:
     with _client(locked, "write", "mine") as writer:
         answer = writer.post("/memories/import", json={"memories": [{"content": "x", **memory}]})
     assert answer.status_code == 400, answer.text
 
 
-def test_an_agent_that_another_door_wrote_can_be_searched(locked: Running) -> None:
+def test_an_agent_that_another_client_wrote_can_be_searched(locked: Running) -> None:
     with _client(locked, "write", "mine") as writer:
         for number, known in enumerate(({"capabilities": 5}, {"capabilities": None}, [1], "x")):
             writer.put(f"/v1/spaces/mine/kv/botwire%2Fagents/{number}", json={"value": known})
@@ -170,9 +170,7 @@ def send_again(writer: httpx.Client, body: dict[str, object]) -> str:
     return writer.post("/v1/spaces/mine/learn", json=body, headers={"Idempotency-Key": "learn"}).text
 
 
-def test_learning_that_a_worker_was_quicker_with_tells_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_learning_answers_the_same_if_a_worker_was_quicker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said = ["I bought a bike in May", "I live in Oslo", "I live in Rome now", "I bought a bike in May"]
     messages = [{"role": "user", "name": "Sarah", "content": each} for each in said]
     with commonplace.open(tmp_path / "one.db") as book:
@@ -190,7 +188,7 @@ def test_learning_that_a_worker_was_quicker_with_tells_the_same(
     assert sorted(link.relation for link in elsewhere.links) == sorted(link.relation for link in itself.links)
 
 
-def test_a_repetition_that_looked_too_early_gives_the_answer_that_came_since(
+def test_a_repeated_request_that_looked_too_early_gets_the_later_answer(
     locked: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As when a request looks before the first one has answered, and writes after."""
@@ -202,7 +200,7 @@ def test_a_repetition_that_looked_too_early_gives_the_answer_that_came_since(
 
 
 @pytest.mark.slow
-def test_a_repetition_after_a_crash_is_answered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_repeated_request_after_a_crash_is_answered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As when a server ends between the first write of a request and its answer."""
     body = {"messages": [{"content": "I keep two cats", "name": "Sarah"}], "wait": True}
     served = start(tmp_path / "book.db")

@@ -126,7 +126,7 @@ def test_what_is_forgotten_is_gone_and_not_found(http: httpx.Client) -> None:
     _problem(http.post("/memories/forget", json={}), 400, "invalid_input")
 
 
-def test_what_is_old_is_pruned_after_a_look(http: httpx.Client) -> None:
+def test_old_memories_are_pruned_after_a_dry_run(http: httpx.Client) -> None:
     made = _memory(http, said_at="2001-01-01T00:00:00Z")
     policy = {"older_than": 3600}
     assert http.post("/memories/prune", json=policy).json()["ids"] == [made["id"]]
@@ -246,7 +246,7 @@ def test_a_transcript_is_said_read_and_erased(http: httpx.Client) -> None:
     assert http.delete("/transcripts/standup").json() == {"messages": 5}
 
 
-def test_a_space_tells_how_it_is(http: httpx.Client) -> None:
+def test_a_space_has_stats_and_a_check(http: httpx.Client) -> None:
     _memory(http)
     assert read(Stats, http.get("/stats").json()).memories == 1
     assert read(Check, http.get("/check", params={"deep": True}).json()).ok
@@ -266,7 +266,7 @@ def test_an_export_is_imported_elsewhere_without_loss(http: httpx.Client, runnin
     assert copied[1:] == lines[1:]
 
 
-def test_an_import_that_is_cut_off_or_wrong_takes_nothing_in(http: httpx.Client) -> None:
+def test_an_incomplete_or_wrong_import_changes_nothing(http: httpx.Client) -> None:
     _memory(http)
     lines = http.get("/export").text.splitlines(keepends=True)
     http.post("/memories/forget", json={"everything": True})
@@ -293,7 +293,7 @@ def test_a_backup_is_a_book(http: httpx.Client, tmp_path: Path) -> None:
         assert book.get(str(made["id"])).text == made["text"]
 
 
-def test_what_cannot_be_used_is_refused_with_a_problem(http: httpx.Client, running: Running) -> None:
+def test_an_invalid_request_is_refused_with_a_problem(http: httpx.Client, running: Running) -> None:
     as_json = {"Content-Type": "application/json"}
     _problem(http.post("/recall", json={"query": "a", "unknown": 1}), 400, "invalid_input")
     _problem(http.post("/recall", json={"query": 1}), 400, "invalid_input")
@@ -335,7 +335,7 @@ def test_nothing_crosses_from_one_space_to_another(http: httpx.Client) -> None:
         assert len(other.get("/export").text.splitlines()) == 2
 
 
-def test_answers_are_not_kept_by_anybody_between(http: httpx.Client) -> None:
+def test_answers_may_not_be_cached(http: httpx.Client) -> None:
     for answer in (http.get("/stats"), http.get("/nowhere")):
         assert answer.headers["cache-control"] == "no-store"
         assert answer.headers["x-content-type-options"] == "nosniff"

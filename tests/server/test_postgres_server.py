@@ -1,4 +1,4 @@
-"""The server on PostgreSQL: two servers of one book, and a name that means the same to both."""
+"""The server on PostgreSQL: two servers of one book share idempotency keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two thousand tries to get from one space into another: none does. `bench/probes.py` makes a hundred thousand."""
+"""Two thousand attempts to get from one space into another all fail. `bench/probes.py` makes a hundred thousand."""
 
 from __future__ import annotations
 

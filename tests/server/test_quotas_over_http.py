@@ -1,4 +1,4 @@
-"""A thousand clients at once, two processes, one quota: exactly as many pass as may."""
+"""A thousand clients at once, two processes, one quota: exactly the allowed number succeeds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The OpenAPI document is true: whatever is sent, no answer is a failure of ours, and each is as the document says."""
+"""The OpenAPI document is true: no request makes the server fail, and every answer conforms to the document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server that is killed with -9 under load: what it acknowledged stands, once, and no worker outlives it."""
+"""A server that is killed with -9 under load: acknowledged writes are stored once, and no worker survives it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tour of docs/server.md, as a reader would run it."""
+"""The tour of docs/server.md, run as a reader would."""
 
 from __future__ import annotations
 

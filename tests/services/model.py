@@ -1,4 +1,4 @@
-"""A model on loopback that speaks OpenAI's protocol and says what a script tells it to."""
+"""A model on loopback that speaks OpenAI's protocol and answers from a script."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A real server on loopback for the tests of the dialects, and the real clients in processes of their own."""
+"""A real server on loopback for the tests of the services, and the real clients in processes of their own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The dialect of BotWire, request by request; tests/services/test_clients.py runs its package."""
+"""BotWire's dialect, request by request; tests/services/test_clients.py runs its package."""
 
 from __future__ import annotations
 

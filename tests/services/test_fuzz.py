@@ -1,4 +1,4 @@
-"""Whatever is sent, a dialect answers in its own form and never fails."""
+"""A dialect answers every request in its own form and never fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The dialect of Memstore, request by request."""
+"""Memstore's dialect, request by request."""
 
 from __future__ import annotations
 

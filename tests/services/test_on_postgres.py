@@ -1,4 +1,4 @@
-"""The dialects on a book in PostgreSQL: the real clients, and what depends on the order of writes."""
+"""The dialects on a book in PostgreSQL: the real clients, and the order of writes."""
 
 from __future__ import annotations
 

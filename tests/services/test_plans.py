@@ -1,4 +1,4 @@
-"""Real keys with limits: each dialect tells of them as its own service does."""
+"""Real keys with limits: each dialect reports them as its own service does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The dialects are doors to one book: what comes in by one is found by every other."""
+"""All dialects use one book: what one writes, every other one finds."""
 
 from __future__ import annotations
 

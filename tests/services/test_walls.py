@@ -1,4 +1,4 @@
-"""No namespace, key, channel or id, however it is written, leads from one space to another."""
+"""No namespace, key, channel or id leads from one space to another, however it is written."""
 
 from __future__ import annotations
 

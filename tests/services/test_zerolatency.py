@@ -1,4 +1,4 @@
-"""The dialect of 0Latency, request by request; tests/services/test_clients.py runs its packages."""
+"""0Latency's dialect, request by request; tests/services/test_clients.py runs its packages."""
 
 from __future__ import annotations
 

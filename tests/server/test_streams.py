@@ -1,4 +1,4 @@
-"""Streams: they hold nobody up, and say so when they fail."""
+"""Streams do not block other requests, and report their errors."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_an_export_that_fails_midway_ends_with_the_error(tmp_path: Path) -> None
     assert (json.loads(last)["code"], json.loads(last)["status"]) == (StoreClosed.code, StoreClosed.status)
 
 
-def test_a_long_import_holds_nobody_up(http: httpx.Client, running: Running) -> None:
+def test_a_long_import_blocks_no_other_request(http: httpx.Client, running: Running) -> None:
     http.post("/memories/batch", json={"memories": [{"content": f"note {n} " + "word " * 50} for n in range(600)]})
     exported = http.get("/export").content
     done = threading.Event()
@@ -65,7 +65,7 @@ def test_a_long_import_holds_nobody_up(http: httpx.Client, running: Running) -> 
     assert meanwhile > 1
 
 
-def test_what_takes_long_keeps_nobody_else_waiting(http: httpx.Client, running: Running) -> None:
+def test_long_requests_block_no_others(http: httpx.Client, running: Running) -> None:
     http.post("/memories", json={"content": "one"})
     lines = http.get("/export").content
     http.post("/memories/forget", json={"everything": True})
@@ -121,7 +121,7 @@ def test_a_revision_that_another_overtakes_is_made_once(http: httpx.Client, runn
 
 
 @pytest.mark.slow
-def test_an_import_that_breaks_off_takes_nothing_in_and_is_no_fault_of_the_server(
+def test_an_interrupted_import_changes_nothing_and_is_no_server_error(
     http: httpx.Client, running: Running, caplog: pytest.LogCaptureFixture
 ) -> None:
     http.post("/memories", json={"content": "one"})
