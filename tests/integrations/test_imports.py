@@ -11,11 +11,7 @@ import pytest
 import commonplace
 
 ROOT = Path(commonplace.__file__).parent / "integrations"
-FILES = [
-    path
-    for path in sorted(ROOT.rglob("*.py"))
-    if path.relative_to(ROOT).parts[0] not in ("services", "tasks", "__pycache__")
-]
+FILES = [path for path in sorted(ROOT.rglob("*.py")) if path.relative_to(ROOT).parts[0] not in ("tasks", "__pycache__")]
 VOCABULARY = ("commonplace.errors", "commonplace.values", "commonplace.settings", "commonplace.filters")
 
 

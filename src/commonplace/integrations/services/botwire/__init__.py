@@ -15,10 +15,18 @@ from datetime import datetime, timezone
 from itertools import islice
 from typing import Any
 
-from commonplace import Book, CommonplaceError, Conflict, InvalidInput, LimitReached, Message, NotFound
+from commonplace import (
+    Book,
+    CommonplaceError,
+    Conflict,
+    InvalidInput,
+    KeyValue,
+    LimitReached,
+    Message,
+    NotFound,
+    Transcript,
+)
 from commonplace.integrations.services import book as open_book
-from commonplace.kv import KeyValue
-from commonplace.transcript import Transcript
 from commonplace.values import Json, checks
 
 __all__ = [
