@@ -1,4 +1,4 @@
-"""AsyncBook keeps the event loop free: whatever touches the store or the embedder runs in another thread."""
+"""AsyncBook keeps the event loop free: the store and the embedder are used in other threads only."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OPERATIONS = 300
 
 
 class Watched(HashEmbedder):
-    """Notes which threads it is called on."""
+    """Records the threads that it is called on."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -41,7 +41,7 @@ class Watched(HashEmbedder):
 
 
 class Trespasses:
-    """Sees every call on the thread that it is installed on; keeps those that belong to a worker thread."""
+    """Sees every call on the thread that it is installed on, and keeps those that belong on a worker thread."""
 
     def __init__(self) -> None:
         self.seen: set[str] = set()
@@ -62,7 +62,7 @@ def _harmless(name: str) -> bool:
 
 
 async def mixed(book: AsyncBook, number: int) -> None:
-    """One operation of ten kinds; each checks its own answer."""
+    """Run one operation of ten kinds and check its answer."""
     kind, name = number % 10, f"ferry{number}"
     if kind in (0, 1, 2):
         memory = await book.remember(f"The {name} leaves at noon", id=name)
@@ -93,7 +93,7 @@ async def mixed(book: AsyncBook, number: int) -> None:
 
 
 async def heartbeat(stop: asyncio.Event) -> list[float]:
-    """Seconds that each sleep of a millisecond took too long."""
+    """Return by how many seconds each sleep of a millisecond was late."""
     late = []
     while not stop.is_set():
         began = time.perf_counter()

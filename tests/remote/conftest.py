@@ -22,6 +22,6 @@ def all_shelves() -> Iterator[Shelves]:
 
 @pytest.fixture
 def shelves(all_shelves: Shelves) -> Iterator[Shelves]:
-    """A server for as many stores as a test asks for; they are closed after it."""
+    """Yield a server for as many stores as a test needs, and close them after it."""
     yield all_shelves
     all_shelves.release()

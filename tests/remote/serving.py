@@ -1,4 +1,4 @@
-"""Real servers on loopback for tests: one uvicorn with many stores, each under a prefix of its own; and a bad wire."""
+"""Real servers on loopback for tests: one uvicorn with many stores, each under its own prefix."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Server:
         return f"http://127.0.0.1:{self.port}"
 
     def stop(self) -> None:
-        """End it; the port is free again."""
+        """Stop the server and free its port."""
         self._server.should_exit = True
         self._thread.join(10)
         self._socket.close()
@@ -81,14 +81,14 @@ _DOOR: ContextVar[Door] = ContextVar("the door of the store that is asked for")
 
 
 class _Doors:
-    """Every door as one: the one that a request's prefix names."""
+    """Stands for all doors: each request uses the one that its prefix names."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(_DOOR.get(), name)
 
 
 class Shelves:
-    """One server and one application for many stores: what is under /place-N belongs to the Nth.
+    """One server and one application for many stores: paths under /place-N belong to the Nth.
 
     The routes of an application are made at their first request, which takes longer than most tests.
     """
@@ -101,7 +101,7 @@ class Shelves:
         self.server = Server(self._route, lifespan="off")
 
     def url(self, place: Path) -> str:
-        """The address of a place's store, opened if it is not."""
+        """Return the address of a place's store, opening it if necessary."""
         if place not in self._names:
             self._count += 1
             hosted = Hosted(place)
@@ -113,7 +113,7 @@ class Shelves:
         return f"{self.server.url}/{self._names[place]}"
 
     def release(self) -> None:
-        """Close every store; their addresses are gone."""
+        """Close every store and forget its address."""
         self._names.clear()
         while self._hosted:
             self._hosted.popitem()[1].close()
@@ -127,7 +127,7 @@ class Shelves:
 
 @contextlib.contextmanager
 def serving(place: Path, *, port: int = 0) -> Iterator[Server]:
-    """A server of one store, gone after the block."""
+    """Serve one store for the length of the block."""
     core = open_core(place / "book.db", embedder=EMBEDDER, settings=QUICK)
     server = Server(create_app(core, Config()), port=port)
     try:

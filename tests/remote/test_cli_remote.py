@@ -1,4 +1,4 @@
-"""The command line on a book behind a server: verbs of a Book work, what needs the store says where to run it."""
+"""The command line on a book behind a server: the verbs of a Book work, and other commands say where to run them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def url(shelves: Shelves, tmp_path: Path) -> str:
 
 @pytest.fixture
 def cli(url: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
-    """Run a command that must succeed, and return what it answers in JSON."""
+    """Run a command that must succeed, and return its JSON output."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COMMONPLACE_BOOK", url)
     # What is said of stores is not meant for a server.

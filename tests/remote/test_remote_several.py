@@ -1,4 +1,4 @@
-"""Several servers of one book: whoever is away is replaced by the next, and nothing is done twice."""
+"""Several servers of one book: the next one takes over while one is away, and nothing is done twice."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.remote.wire_cutter import wire
 
 
 def first_asking(book: Book, number: int) -> Book:
-    """The book, with a server to begin with that is not left to chance."""
+    """Return the book, with a given server to start with instead of a random one."""
     book._transport._chosen = number  # type: ignore[attr-defined]
     return book
 

@@ -1,4 +1,4 @@
-"""What happens between a book and its server: lost answers, restarts, strangers, silence, forks, many at once."""
+"""Between a book and its server: lost answers, restarts, other services, silence, forks, many calls at once."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ WRITES: dict[str, Callable[[Book], object]] = {
 
 
 def state(book: Book) -> tuple[object, ...]:
-    """How much there is, by what a doubled write would change."""
+    """Return the counts that a repeated write would change."""
     stats = book.stats()
     feedback = [record["used"] for record in book.export() if record["type"] == "feedback"]
     return stats.memories, stats.versions, book.kv("n").get("log"), stats.files, stats.messages, stats.jobs, feedback
 
 
 class Stranger:
-    """Something on a port that is no commonplace server: it answers each request with the next of its answers."""
+    """A service that is not commonplace's: it answers each request with the next of its answers."""
 
     def __init__(self, *answers: bytes) -> None:
         self._answers = [*answers]
@@ -69,7 +69,7 @@ class Stranger:
 
 
 def answer(status: str, body: str | bytes, *headers: str, kind: str = "application/json") -> bytes:
-    """An answer as it goes over the wire."""
+    """Return an answer as bytes of HTTP."""
     data = body.encode() if isinstance(body, str) else body
     lines = [f"HTTP/1.1 {status}", f"Content-Type: {kind}", f"Content-Length: {len(data)}", *headers]
     return "\r\n".join([*lines, "Connection: close", "", ""]).encode() + data

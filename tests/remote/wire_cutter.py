@@ -1,4 +1,4 @@
-"""A wire between a client and its server that loses what it is told to: answers above all."""
+"""A connection between a client and its server that can lose answers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 
 class Wire:
-    """Forwards bytes to a server on this machine until it is told to cut."""
+    """Forwards bytes to a server on this machine, and drops answers on demand."""
 
     def __init__(self, port: int) -> None:
         self._target = port
@@ -18,7 +18,7 @@ class Wire:
         self._sockets: list[socket.socket] = []
         self.port: int = self._listener.getsockname()[1]
         self.lost: list[bytes] = []
-        """The answers that the server gave and nobody heard."""
+        """The answers that were dropped."""
         threading.Thread(target=self._accept, daemon=True).start()
 
     @property
@@ -26,11 +26,11 @@ class Wire:
         return f"http://127.0.0.1:{self.port}"
 
     def lose(self, answers: int) -> None:
-        """Let so many of the next answers be lost, after the server has given them."""
+        """Drop the next answers, as many as given, after the server has sent them."""
         self._losing = answers
 
     def close(self) -> None:
-        """Cut everything and take no more."""
+        """Close all connections and accept no more."""
         for one in (self._listener, *self._sockets):
             _close(one)
 
@@ -69,7 +69,7 @@ def _close(one: socket.socket) -> None:
 
 @contextlib.contextmanager
 def wire(port: int) -> Iterator[Wire]:
-    """A wire to a server, gone after the block."""
+    """Yield a connection to a server for the length of the block."""
     opened = Wire(port)
     try:
         yield opened
