@@ -41,7 +41,7 @@ class Script:
 
 
 class Broken(Exception):
-    """What goes wrong in these tests; its words must not be logged."""
+    """An error in these tests; its words must not be logged."""
 
 
 @pytest.fixture

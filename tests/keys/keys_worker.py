@@ -24,7 +24,7 @@ def tell(answer: object) -> None:
 
 
 def request(door: Door, order: dict[str, Any], token: str) -> Callable[[str], object]:
-    """What sends one request of the kind that is ordered."""
+    """Return a function that sends one request of the ordered kind."""
     if order["kind"] == "put":
         return lambda name: put(door, token, name, order.get("value", 1), space=order.get("space"))
     if order["kind"] == "remember":

@@ -1,4 +1,4 @@
-"""What the tests of extraction with a model share: a conversation, answers about it, and scripted models."""
+"""Shared by the tests of extraction with a model: a conversation, answers about it, and scripted models."""
 
 from __future__ import annotations
 

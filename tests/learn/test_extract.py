@@ -1,4 +1,4 @@
-"""What conversations hold that is worth keeping: precise examples, properties, and floors on the written snippets."""
+"""Extraction by rules: precise examples, properties, and floors on the written snippets."""
 
 from __future__ import annotations
 

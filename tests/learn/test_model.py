@@ -30,7 +30,7 @@ def extractor(script: Script, **options: Any) -> ModelExtractor:
 
 
 def of_choice(**parts: Any) -> list[Finding]:
-    """What is kept of an answer with one entry about the choice; nothing else may count."""
+    """Return the findings of an answer with one entry about the choice; nothing else may count."""
     return extractor(Script(answer(entry(**parts))), fallback=Nothing()).extract([CHOICE])[0]
 
 

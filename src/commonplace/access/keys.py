@@ -126,7 +126,7 @@ def admit(store: Store, token: str | None) -> Admitted | None:
     if token is None:
         raise Unauthorized("this needs a key: send it as `Authorization: Bearer cp_…`, or as X-API-Key")
     if found.row is None or not proven:
-        raise Unauthorized("this is no key of this book: check that it was copied whole, or ask for a new one")
+        raise Unauthorized("this is not a key of this book: check that all of it was copied, or ask for a new one")
     if found.row.revoked_at is not None:
         raise Unauthorized("this key was revoked: ask for a new one")
     if found.row.expires_at is not None and found.row.expires_at <= now:
@@ -228,7 +228,7 @@ def rotate(store: Store, id: str, *, grace: float = 0, by: str | None = None) ->
             _ensure_may_rotate(asks, _decode(found))
         made = rows.rotate(tx, name, _digest(secret), until=times.now() + int(longer * 1e6))
         if made is None:
-            raise InvalidInput(f"the key {name} was revoked, which is for good: create another")
+            raise InvalidInput(f"the key {name} was revoked for good: create another")
         return made
 
     return NewKey(token=f"cp_{name}_{secret}", key=_decode(store.write(work, rows.lane(name))))
@@ -310,10 +310,10 @@ def _delegate(asks: Key, row: KeyRow) -> KeyRow:
     """Return a new key as another one may create it."""
     if not asks.covers(_decode(row)):
         raise Forbidden(
-            f"the key {asks.id} may {asks.role} in {', '.join(asks.spaces)}: it can make keys for no more than that"
+            f"the key {asks.id} may {asks.role} in {', '.join(asks.spaces)}: it cannot create keys that allow more"
         )
     if asks.limits != plans.UNLIMITED:
-        raise Forbidden(f"the key {asks.id} has limits, which a further key would double: it can make none")
+        raise Forbidden(f"the key {asks.id} has limits, which another key would double: it cannot create keys")
     last = None if asks.expires_at is None else times.to_micros(asks.expires_at)
     if last is not None and (row.expires_at is None or row.expires_at > last):
         return row._replace(expires_at=last)
@@ -323,9 +323,9 @@ def _delegate(asks: Key, row: KeyRow) -> KeyRow:
 def _ensure_may_rotate(asks: Key, other: Key) -> None:
     """Raise Forbidden if another key has fewer limits or lasts longer: its secret would allow more."""
     if asks.limits != plans.UNLIMITED:
-        raise Forbidden(f"the key {asks.id} has limits: it can rotate no key but itself")
+        raise Forbidden(f"the key {asks.id} has limits: it can rotate only itself")
     if asks.expires_at is not None and (other.expires_at is None or other.expires_at > asks.expires_at):
-        raise Forbidden(f"the key {other.id} lasts longer than the key {asks.id}, which can therefore not rotate it")
+        raise Forbidden(f"the key {other.id} lasts longer than the key {asks.id}, which cannot rotate it")
 
 
 def _asking_key(tx: Tx, by: str | None) -> Key | None:
@@ -334,7 +334,7 @@ def _asking_key(tx: Tx, by: str | None) -> Key | None:
         return None
     row = rows.find(tx, by)
     if row is None or row.revoked_at is not None or row.role != "admin":
-        raise Forbidden("only an admin key looks after keys")
+        raise Forbidden("only an admin key can manage keys")
     return _decode(row)
 
 
@@ -347,7 +347,7 @@ def _find_row(tx: Tx, id: str, by: str | None) -> KeyRow:
 
 
 def _refuse_unknown(id: str) -> KeyRow:
-    raise NotFound(f"there is no key {id!r}: its id is the part between cp_ and the second _")
+    raise NotFound(f"there is no key {id!r}: a key's id is the part between cp_ and the second _")
 
 
 def _check_role(role: str) -> Role:
@@ -362,7 +362,7 @@ def _check_patterns(given: Iterable[str]) -> tuple[str, ...]:
         raise InvalidInput(f"a key opens from 1 to {_MOST_PATTERNS} spaces or patterns of spaces, not {len(patterns)}")
     for pattern in patterns:
         if pattern.startswith(spaces.RESERVED):
-            raise InvalidInput(f"no key opens spaces that begin with {spaces.RESERVED!r}")
+            raise InvalidInput(f"no key can open spaces that begin with {spaces.RESERVED!r}")
     return patterns
 
 

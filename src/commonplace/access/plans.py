@@ -65,7 +65,7 @@ def choose_limits(plan: str, own: Mapping[str, object] | None = None) -> Limits:
     given: dict[str, Any] = {name: _check_limit(name, value) for name, value in (own or {}).items()}
     limits = replace(PLANS[plan], **given)
     if limits.rate is None and limits.burst is not None:
-        raise InvalidInput("burst is how many requests may come at once at a rate: give rate=, too")
+        raise InvalidInput("burst is the number of requests at once and needs a rate: give rate=, too")
     if limits.rate is not None and limits.burst is None:
         return replace(limits, burst=max(1, math.ceil(limits.rate)))
     return limits

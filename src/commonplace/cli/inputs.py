@@ -155,7 +155,7 @@ def _values(told: str, place: str) -> Sequence[Json]:
     except ValueError as error:
         if told.startswith("{") and "\n" in told:
             return _lines(told, place)
-        raise InvalidInput(f"{place} looks like JSON but is not: {error}; nothing was taken in") from error
+        raise InvalidInput(f"{place} looks like JSON but is not: {error}; nothing was stored") from error
     if isinstance(whole, dict) and isinstance(whole.get("messages"), list):
         whole = whole["messages"]
     return whole if isinstance(whole, list) else [whole]
@@ -167,7 +167,7 @@ def _lines(told: str, place: str) -> list[Json]:
         try:
             values += [loads(line)] if line.strip() else []
         except ValueError as error:
-            raise InvalidInput(f"{place}, line {number} is not JSON: {error}; nothing was taken in") from error
+            raise InvalidInput(f"{place}, line {number} is not JSON: {error}; nothing was stored") from error
     return values
 
 
@@ -176,7 +176,7 @@ def _message(value: Json, place: str) -> Mapping[str, object] | str:
     if isinstance(value, str):
         return value
     if not isinstance(value, dict):
-        raise InvalidInput(f"{place} is no message: an object with content, or text; nothing was taken in")
+        raise InvalidInput(f"{place} is no message: an object with content, or text; nothing was stored")
     message: dict[str, object] = {name: given for name, given in value.items() if name not in _OURS}
     if isinstance(value.get("said_at"), str):
         message["said_at"] = _moment(str(value["said_at"]), place)
@@ -187,4 +187,4 @@ def _moment(text: str, place: str) -> datetime:
     try:
         return times.parse(text)
     except InvalidInput as error:
-        raise InvalidInput(f"{place}: {error}; nothing was taken in") from error
+        raise InvalidInput(f"{place}: {error}; nothing was stored") from error

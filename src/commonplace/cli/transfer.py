@@ -124,9 +124,9 @@ def _record(line: bytes | str, place: str) -> dict[str, Json]:
     except UnicodeDecodeError as error:
         raise InvalidText(f"{place} is not UTF-8 text") from error
     except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"{place} is not JSON: {error}; nothing was taken in") from error
+        raise InvalidInput(f"{place} is not JSON: {error}; nothing was stored") from error
     if not isinstance(record, dict):
-        raise InvalidInput(f"{place} is no record that export wrote; nothing was taken in")
+        raise InvalidInput(f"{place} is no record that export wrote; nothing was stored")
     return record
 
 

@@ -149,7 +149,7 @@ class _NotRead(Exception):
 
 
 class ModelExtractor:
-    """Reads memories out of messages with a model; keeps nothing that the messages do not bear out.
+    """Reads memories out of messages with a model; keeps nothing that the messages do not support.
 
     `client` is a text such as "openai:gpt-4o-mini", an OpenAIChat, or an AutoGen ChatCompletionClient that nobody else
     uses. At most `tokens_per_day` tokens are spent on a UTC day; with `ledger`, such as book.kv("model tokens"), the
@@ -185,14 +185,14 @@ class ModelExtractor:
         return self._budget.spent
 
     def extract(self, messages: Sequence[Utterance]) -> list[list[Finding]]:
-        """Return the findings of each message that the messages bear out; earlier ones are context of later ones."""
+        """Return the findings of each message that the messages support; earlier ones are context of later ones."""
         found: list[list[Finding]] = [[] for _ in messages]
         until = time.monotonic() + self._seconds
         left = {at for at, message in enumerate(messages) if _is_read(message) and len(message.text) > _CHARACTERS}
         for part in _parts(messages):
             reading = self._read(messages, part, until)
             for at in set(part.at) - reading.unsettled:
-                found[at] = reading.found.get(at, [])
+                found[at] = [*reading.found.get(at, ())]
             left |= reading.unsettled
         if left:
             by_rules = self._fallback.extract(messages)
@@ -216,12 +216,12 @@ class ModelExtractor:
                     break
                 asked = model.ask_again(asked, answer, complaint)
             else:
-                _log.warning("the model's answer could not be used, twice: the rules read what is missing")
+                _log.warning("two answers of the model could not be used: the rules read what is missing")
         except _NotRead:
             pass
         if reading.doubted:
             count = sum(reading.doubted.values())
-            _log.info("left out %d of the model's memories: the messages do not bear them out", count)
+            _log.info("left out %d memories of the model that the messages do not support", count)
         return reading
 
     def _ask(self, turns: Sequence[Turn], messages: int, until: float) -> str:
@@ -255,7 +255,7 @@ class ModelExtractor:
             if self._warned_on != today():
                 self._warned_on = today()
                 limit = self._budget.tokens_per_day
-                _log.warning("the model's %d tokens of %s are spent: the rules read until midnight UTC", limit, today())
+                _log.warning("all %d tokens of %s are spent: the rules read until midnight UTC", limit, today())
 
 
 def _is_read(message: Utterance) -> bool:

@@ -87,7 +87,7 @@ def run_now(core: Core, space: int, number: int) -> list[Settled] | None:
         if job is None:
             return None
         if job.error is not None and job.state != "running":
-            raise JobFailed(f"job {number} has failed elsewhere: {job.error}")
+            raise JobFailed(f"job {number} failed in another worker: {job.error}")
         time.sleep(_GLANCE)
 
 
@@ -159,7 +159,7 @@ def run_until(
         except (EmbedderMismatch, StoreClosed):
             raise
         except CommonplaceError as error:
-            _log.warning("the worker rests: %s", type(error).__name__)
+            _log.warning("the worker waits: %s", type(error).__name__)
             rest(IDLE)
 
 
@@ -207,7 +207,7 @@ class Worker:
         except StoreClosed:
             return
         except EmbedderMismatch:
-            _log.warning("the worker ends: the book was re-embedded meanwhile")
+            _log.warning("the worker stops: the book was re-embedded")
 
     def _rest(self, seconds: float) -> None:
         self._wake.wait(seconds)

@@ -1,10 +1,11 @@
-"""The question to a language model and its answer: nothing is believed that the conversation does not bear out."""
+"""The question to a language model and its answer: nothing is kept that the conversation does not support."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from math import ceil
@@ -71,21 +72,21 @@ class Unreadable(Exception):
     """An answer in the wrong form; the message tells the model what is wrong with it."""
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """The findings of an answer, and the messages that it leaves open."""
 
-    found: dict[int, list[Finding]] = field(default_factory=dict)
-    spoiled: set[int] = field(default_factory=set)
+    found: Mapping[int, Sequence[Finding]] = field(default_factory=dict)
+    spoiled: Set[int] = frozenset()
     """Messages with an entry in the wrong form."""
-    complaints: list[str] = field(default_factory=list)
-    doubted: dict[int, int] = field(default_factory=dict)
-    """How many entries of each message were left out because the conversation does not bear them out."""
+    complaints: Sequence[str] = ()
+    doubted: Mapping[int, int] = field(default_factory=dict)
+    """How many entries of each message were left out because the conversation does not support them."""
 
     @property
     def unsettled(self) -> set[int]:
         """Messages of which this answer tells nothing usable, though it said something."""
-        return self.spoiled | {at for at in self.doubted if at not in self.found}
+        return {*self.spoiled, *(at for at in self.doubted if at not in self.found)}
 
 
 def make_question(messages: Sequence[Utterance], before: Sequence[int], part: Sequence[int]) -> list[Turn]:
@@ -123,7 +124,9 @@ def read_answer(answer: str, messages: Sequence[Utterance], before: Sequence[int
     entries = value.get("memories") if isinstance(value, dict) else value
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise Unreadable('it is not an object with a list "memories" of objects')
-    reading, shown = Reading(), sorted([*before, *part])
+    shown = sorted([*before, *part])
+    found: dict[int, list[Finding]] = {}
+    spoiled, complaints, doubted = set(), [], Counter[int]()
     for number, entry in enumerate(entries, 1):
         at = entry.get("message")
         known = isinstance(at, int) and not isinstance(at, bool) and at in part
@@ -132,22 +135,18 @@ def read_answer(answer: str, messages: Sequence[Utterance], before: Sequence[int
                 raise Unreadable('"message" is not the number of one of the messages')
             finding = _finding(entry, messages[at], [messages[each] for each in shown if each < at])
         except Unreadable as error:
-            if len(reading.complaints) < _COMPLAINTS:
-                reading.complaints.append(f"memory {number}: {error}")
-            if known:
-                reading.spoiled.add(at)
-        else:
-            _add(reading, at, finding)
-    return reading
+            complaints.append(f"memory {number}: {error}")
+            spoiled |= {at} if known else set()
+            continue
+        if finding is None:
+            doubted[at] += 1
+        elif _is_new(finding, found.setdefault(at, [])):
+            found[at].append(finding)
+    return Reading(found=found, spoiled=spoiled, complaints=complaints[:_COMPLAINTS], doubted=doubted)
 
 
-def _add(reading: Reading, at: int, finding: Finding | None) -> None:
-    if finding is None:
-        reading.doubted[at] = reading.doubted.get(at, 0) + 1
-        return
-    those = reading.found.setdefault(at, [])
-    if len(those) < _MOST and finding.text.casefold() not in {each.text.casefold() for each in those}:
-        those.append(finding)
+def _is_new(finding: Finding, those: Sequence[Finding]) -> bool:
+    return len(those) < _MOST and finding.text.casefold() not in {each.text.casefold() for each in those}
 
 
 def find_json(answer: str) -> object:
@@ -170,7 +169,7 @@ def find_json(answer: str) -> object:
 
 
 def _finding(entry: Mapping[str, Any], said: Utterance, before: Sequence[Utterance]) -> Finding | None:
-    """Return the finding of an entry; None if the message, with those before it, does not bear it out."""
+    """Return the finding of an entry; None if the message, with those before it, does not support it."""
     text = _text(entry, "text", _LONGEST_TEXT)
     quote = _text(entry, "quote", len(said.text) + _LONGEST_TEXT)
     reason = _text(entry, "reason", _LONGEST_PART)

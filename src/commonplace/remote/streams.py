@@ -54,11 +54,11 @@ def _guard(records: Iterable[Mapping[str, Json]]) -> Iterator[Mapping[str, Json]
 
 def _line(record: object, number: int) -> bytes:
     if not isinstance(record, Mapping):
-        raise InvalidInput(f"record {number} is not one that export() gives: it is a {type(record).__name__}")
+        raise InvalidInput(f"record {number} is not a record of export(): it is a {type(record).__name__}")
     try:
         return json.dumps(dict(record), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode() + b"\n"
     except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidInput(f"record {number} is not one that export() gives: {error}") from error
+        raise InvalidInput(f"record {number} is not a record of export(): {error}") from error
 
 
 def decode_records(pieces: Iterator[bytes], label: str) -> Iterator[dict[str, Json]]:

@@ -121,13 +121,13 @@ def load_records(core: Core, space: int, records: Iterable[Mapping[str, Json]]) 
                 how = _KINDS[str(kind)]
                 others.append((how, how.read(record, core.settings)))
             elif record["commonplace"] != FORMAT:
-                raise InvalidInput(f"format {record['commonplace']!r} is not known to this commonplace")
+                raise InvalidInput(f"format {record['commonplace']!r} is unknown to this version of commonplace")
         except KeyError as error:
-            raise InvalidInput(f"record {number} has no field {error}: nothing was taken in") from error
+            raise InvalidInput(f"record {number} has no field {error}: nothing was stored") from error
         except (TypeError, ValueError) as error:
-            raise InvalidInput(f"record {number} is not one that export() gives: {error}") from error
+            raise InvalidInput(f"record {number} is not a record of export(): {error}") from error
         except CommonplaceError as error:
-            raise InvalidInput(f"record {number}: {error}; nothing was taken in") from error
+            raise InvalidInput(f"record {number}: {error}; nothing was stored") from error
     embedded = write.add_vectors([version.record for version in known], given, core.embedder)
 
     def work(tx: Tx) -> int:

@@ -107,7 +107,7 @@ def back_up(source: End, path: Path, settings: Settings) -> None:
     try:
         copied = CopyRun(source, End(target, "the target"), writing=True).run()
         if not copied.ok:
-            raise StoreError(f"the backup at {path} is not what was read: {'; '.join(copied.problems)}")
+            raise StoreError(f"the backup at {path} differs from the book: {'; '.join(copied.problems)}")
     except BaseException:
         target.close()
         path.unlink(missing_ok=True)
@@ -296,8 +296,8 @@ class CopyRun:
         for record in page:
             if not record.vectors:
                 raise StoreCorrupt(
-                    f"memory {record.name!r} in {self.source.name} has lost its vector: run `commonplace check`,"
-                    " restore a backup"
+                    f"memory {record.name!r} in {self.source.name} has lost its vector: run `commonplace check`"
+                    " and restore a backup"
                 )
         return page, FEEDBACK.units(tx, space, [record.key for record in page])
 
@@ -367,7 +367,7 @@ def _bind(source: End, target: End, *, writing: bool) -> tuple[int, int]:
         raise EmbedderMismatch(
             f"{source.name} was written with embedder {theirs.name} {theirs.version} ({theirs.dimension} numbers),"
             f" {target.name} with {ours.name} {ours.version} ({ours.dimension}): copy into a new book, or re-embed"
-            " one of the two first with `commonplace reindex`, or use `export` and `import`, which embed anew"
+            " one of the two first with `commonplace reindex`, or use `export` and `import`, which embed again"
         )
     return (theirs.generation if theirs else 0), (ours.generation if ours else 0)
 
@@ -386,11 +386,11 @@ def _adopt(source: End, target: End, theirs: Identity) -> Identity:
 
     records = MEMORIES.ready(source.store.read(planted, None))
     if not records:
-        raise StoreCorrupt(f"{source.name} has lost its planted memory: run `commonplace check`, restore a backup")
+        raise StoreCorrupt(f"{source.name} has lost its planted memory: run `commonplace check` and restore a backup")
     return target.store.write(work, None)
 
 
 def _ensure_generation(tx: Tx, expected: int, end: End) -> None:
     """Raise EmbedderMismatch if an end was re-embedded meanwhile."""
     if memories.current_generation(tx) != expected:
-        raise EmbedderMismatch(f"{end.name} was embedded anew while it was copied: run the copy again")
+        raise EmbedderMismatch(f"{end.name} was re-embedded during the copy: run the copy again")

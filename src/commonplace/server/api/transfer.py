@@ -115,7 +115,7 @@ async def _spool(door: Door, request: Request, spool: IO[bytes]) -> str:
                 waiting, size = [], 0
         await door.in_thread(partial(spool.write, b"".join(waiting)))
     except ClientDisconnect as error:
-        raise InvalidInput("the connection broke off before the end: nothing was taken in") from error
+        raise InvalidInput("the connection broke off before the end: nothing was stored") from error
     except OSError as error:
         raise StoreFull(f"the server has no room for the records while it checks them: {error.strerror}") from error
     return digest.hexdigest()
@@ -127,17 +127,17 @@ def _read_records(spool: IO[bytes]) -> Iterator[Any]:
     taken, ended = 0, False
     for number, line in enumerate(iter(partial(spool.readline, _LONGEST + 1), b""), start=1):
         if len(line) > _LONGEST:
-            raise InvalidInput(f"line {number} has more than {_LONGEST:,} bytes: nothing was taken in")
+            raise InvalidInput(f"line {number} has more than {_LONGEST:,} bytes: nothing was stored")
         if not line.strip():
             continue
         record = _parse_record(line, number)
         if ended:
-            raise InvalidInput(f"line {number} comes after the end: nothing was taken in")
+            raise InvalidInput(f"line {number} comes after the end: nothing was stored")
         if record.get("type") == "error":
-            raise InvalidInput(f"line {number} says that the export failed: nothing was taken in")
+            raise InvalidInput(f"line {number} says that the export failed: nothing was stored")
         if record.get("type") == "end":
             if record.get("records") != taken:
-                raise InvalidInput(f"there are {taken} records, not {record.get('records')!r}: nothing was taken in")
+                raise InvalidInput(f"there are {taken} records, not {record.get('records')!r}: nothing was stored")
             ended = True
             continue
         taken += 1
@@ -148,9 +148,9 @@ def _parse_record(line: bytes, number: int) -> dict[str, Any]:
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"line {number} is not JSON: {error}; nothing was taken in") from error
+        raise InvalidInput(f"line {number} is not JSON: {error}; nothing was stored") from error
     if not isinstance(record, dict):
-        raise InvalidInput(f"line {number} is no JSON object: nothing was taken in")
+        raise InvalidInput(f"line {number} is no JSON object: nothing was stored")
     return record
 
 
