@@ -109,6 +109,13 @@ def test_a_patch_that_does_not_fit_changes_nothing(
     assert canvas.list_files() == {"story.md": 1}
 
 
+def test_lines_of_a_file_may_look_like_the_header_of_a_patch(book: commonplace.Book) -> None:
+    canvas = CanvasMemory(book).canvas
+    canvas.add_or_update_file("notes.md", "-- one\n")
+    canvas.apply_patch("notes.md", diff("-- one\n", "++ two\n", "elsewhere.md"))
+    assert canvas.get_latest_content("notes.md") == "++ two\n"
+
+
 def test_a_patch_for_a_missing_file_says_which_there_are(book: commonplace.Book) -> None:
     canvas = CanvasMemory(book).canvas
     canvas.add_or_update_file("story.md", STORY)

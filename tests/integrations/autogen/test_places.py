@@ -51,6 +51,11 @@ def test_memory_canvas_and_team_work_at_a_url(url: str) -> None:
         assert (await team.transcript())[0].name == "user"
         with pytest.raises(commonplace.StalePatch, match="reads now:\none"):
             canvas.canvas.apply_patch("a.md", "@@ -1 +1 @@\n-two\n+three\n")
+        several = "".join(f"--- {name}\n+++ {name}\n@@ -1 +1 @@\n-one\n+two\n" for name in ("a.md", "b.md"))
+        with pytest.raises(commonplace.InvalidPatch, match="several files"):
+            canvas.canvas.apply_patch("a.md", several)
+        canvas.canvas.apply_patch("a.md", "@@ -1 +1,2 @@\n one\n+two\n")
+        assert canvas.canvas.get_latest_content("a.md") == "one\ntwo\n"
         await memory.clear()
         for each in (memory, again, canvas, team):
             await each.close()
