@@ -269,27 +269,7 @@ def _assemble(
     related: Related,
 ) -> Recall:
     """Weigh the best rows, drop repeats, and pack the rest into the token budget."""
-    parts = {
-        i: _weigh(found.rows[i], at, judgement, found.uses.get(found.rows[i].id, _UNRATED), request) for i, at in best
-    }
-    scores = {
-        i: part.relevance * part.certainty * part.recency * part.strength
-        * (_OUTDATED if found.rows[i].id in related.outdated else 1.0)
-        for i, part in parts.items()
-    }  # fmt: skip
-    ranked = sorted(scores, key=lambda i: (-scores[i], found.rows[i].id))
-    there = {found.rows[i].id for i in ranked}
-    told = [
-        i for i in ranked
-        if found.rows[i].id not in related.over and related.retold.get(found.rows[i].id) not in there
-    ]  # fmt: skip
-    kept = _drop_repeats(told, found)
-    # Failures are warnings; they are among the hits only when they were asked for.
-    failed = [] if "failure" in request.selection.kinds else [i for i in kept if found.rows[i].kind == "failure"]
-    hits, failures = (
-        [Hit(memory=memories.decode(found.rows[i]), score=scores[i], parts=parts[i]) for i in some[: request.k]]
-        for some in ([i for i in kept if i not in failed], failed)
-    )
+    hits, failures = _make_hits(request, found, judgement, best, related)
     shown = {hit.memory.id: hit for hit in hits}
     former = [replace(shown[id], memory=memory) for id, memory in related.reversed if id in shown]
     avoid = [*failures, *former][: request.k]
@@ -308,6 +288,31 @@ def _assemble(
         receipt=strength.make_receipt([hit.memory.id for hit in (*packed.hits, *packed.avoid)]),
         counted=pack.count_tokens,
     )
+
+
+def _make_hits(
+    request: RecallRequest,
+    found: Found[Judgement],
+    judgement: Judgement,
+    best: Sequence[tuple[int, int]],
+    related: Related,
+) -> tuple[list[Hit], list[Hit]]:
+    """Return the hits and the failures, each the best first and without repeats."""
+    rows = found.rows
+    parts = {i: _weigh(rows[i], at, judgement, found.uses.get(rows[i].id, _UNRATED), request) for i, at in best}
+    scores = {i: part.relevance * part.certainty * part.recency * part.strength for i, part in parts.items()}
+    scores.update((i, _OUTDATED * score) for i, score in [*scores.items()] if rows[i].id in related.outdated)
+    ranked = sorted(scores, key=lambda i: (-scores[i], rows[i].id))
+    there = {rows[i].id for i in ranked}
+    told = [i for i in ranked if rows[i].id not in related.over and related.retold.get(rows[i].id) not in there]
+    kept = _drop_repeats(told, found)
+    # Failures are warnings; they are among the hits only when they were asked for.
+    failed = [] if "failure" in request.selection.kinds else [i for i in kept if rows[i].kind == "failure"]
+    hits, failures = (
+        [Hit(memory=memories.decode(rows[i]), score=scores[i], parts=parts[i]) for i in some[: request.k]]
+        for some in ([i for i in kept if i not in failed], failed)
+    )
+    return hits, failures
 
 
 def _weigh(row: MemoryRow, at: int, judgement: Judgement, use: FeedbackRow, request: RecallRequest) -> Score:
