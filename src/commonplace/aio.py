@@ -63,7 +63,8 @@ def _awaitable(verb: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[A
     name = verb.__name__
 
     async def run(self: Awaited[Any], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        done: T = await self.threads.run(getattr(self.sync, name), *args, **kwargs)
+        call: Any = partial(_recall, self.sync) if name == "recall" else getattr(self.sync, name)
+        done: T = await self.threads.run(call, *args, **kwargs)
         return done
 
     return copy_declaration(verb, run)
@@ -105,19 +106,10 @@ class AsyncTranscript(Awaited[Transcript]):
     forget = _awaitable(Transcript.forget)
 
 
-def _recall(
-    verb: Callable[Concatenate[Any, P], Recall],
-) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, Recall]]:
-    """Return `recall` with the tokens counted in the worker: counting may read a vocabulary from disk."""
-
-    def count(book: Book, *args: P.args, **kwargs: P.kwargs) -> Recall:
-        answer = book.recall(*args, **kwargs)  # type: ignore[arg-type]  # the parameters are those of Book.recall
-        return replace(answer, counted=answer.tokens)
-
-    async def run(self: AsyncBook, /, *args: P.args, **kwargs: P.kwargs) -> Recall:
-        return await self.threads.run(count, self.sync, *args, **kwargs)
-
-    return copy_declaration(verb, run)
+def _recall(book: Book, *args: Any, **kwargs: Any) -> Recall:
+    # Counting may read a vocabulary from disk, which the event loop must not do.
+    answer = book.recall(*args, **kwargs)
+    return replace(answer, counted=answer.tokens)
 
 
 class AsyncBook(Awaited[Book]):
@@ -157,7 +149,7 @@ class AsyncBook(Awaited[Book]):
     retry = _awaitable(Book.retry)
     links = _awaitable(Book.links)
     undo = _awaitable(Book.undo)
-    recall = _recall(Book.recall)
+    recall = _awaitable(Book.recall)
     get = _awaitable(Book.get)
     list = _awaitable(Book.list)
     revise = _awaitable(Book.revise)
