@@ -34,8 +34,8 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tried:
-    """A job that was run, and its results."""
+class JobRun:
+    """One run of a job, and its results."""
 
     job: Job
     settled: list[Settled] = field(default_factory=list)
@@ -43,7 +43,7 @@ class Tried:
     """Why it failed, if it did; it was given back, or has failed for good."""
 
 
-def run_one(core: Core, space: int, number: int | None = None) -> Tried | None:
+def run_one(core: Core, space: int, number: int | None = None) -> JobRun | None:
     """Run a job of a space, or the first that is due; return None if there is none. A job that fails is given back."""
     token = uuid.uuid4().hex
     job = core.store.write(
@@ -52,7 +52,7 @@ def run_one(core: Core, space: int, number: int | None = None) -> Tried | None:
     if job is None:
         return None
     try:
-        return Tried(job=job, settled=_RUNS[job.kind](core, space, job, token) or [])
+        return JobRun(job=job, settled=_RUNS[job.kind](core, space, job, token) or [])
     except StoreClosed:
         raise
     except (EmbedderMismatch, KeyboardInterrupt) as error:
@@ -62,7 +62,7 @@ def run_one(core: Core, space: int, number: int | None = None) -> Tried | None:
         raise
     except Exception as error:  # noqa: BLE001  # whatever it is, the job must not stay claimed
         _give_back(core, space, job, token, error)
-        return Tried(job=job, error=error)
+        return JobRun(job=job, error=error)
 
 
 def run_all(core: Core, space: int, *, hurry: bool) -> int:
@@ -122,7 +122,7 @@ def _finish(core: Core, space: int, taken: Taken, progress: Callable[[int, int],
     )
 
 
-def run_due(core: Core, only: Place | None = None) -> Iterator[Tried]:
+def run_due(core: Core, only: Place | None = None) -> Iterator[JobRun]:
     """Run what is due in every space in turn, or in one; yield each job that was run."""
     trying = True
     while trying:
@@ -142,7 +142,7 @@ def run_until(
     *,
     only: Place | None = None,
     idle: float = IDLE,
-) -> Iterator[Tried]:
+) -> Iterator[JobRun]:
     """Run jobs as they become due, until `ended` returns True after a job; those that wait stay on disk.
 
     `rest` is called with the seconds until there may be more, at most `idle`. A store that does not answer is tried

@@ -52,9 +52,9 @@ def remember(core: Core, place: Place, drafts: Sequence[Draft]) -> list[Memory]:
 def settle(tx: Tx, core: Core, space: int, plan: Plan) -> list[Settled]:
     """Write every arrival of a plan, each beside what is known by then."""
     core.ensure_generation(tx)
-    desk = _Desk(tx=tx, space=space, generation=core.identity().generation)
-    desk.lay_out(plan)
-    return [desk.settle(arrival) for arrival in plan.arrivals]
+    work = _Settlement(tx=tx, space=space, generation=core.identity().generation)
+    work.read(plan)
+    return [work.settle(arrival) for arrival in plan.arrivals]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class _Rival:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Desk:
+class _Settlement:
     """One transaction's view of the memories that its arrivals are compared with."""
 
     tx: Tx
@@ -80,7 +80,7 @@ class _Desk:
     """For the text of a decision, the memories of what was rejected for it."""
     now: int = field(default_factory=times.now)
 
-    def lay_out(self, plan: Plan) -> None:
+    def read(self, plan: Plan) -> None:
         """Read the rivals as they stand now, and what came after them."""
         wanted = sorted({id for each in plan.arrivals for id in (*each.rivals, *(each.reverses or ()))})
         late = memories.find_standing_since(self.tx, self.space, plan.seen, now=self.now)
