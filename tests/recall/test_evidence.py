@@ -19,7 +19,6 @@ from commonplace.recall.evidence import Judgement, judge
 from commonplace.recall.request import read_question
 from commonplace.store.base import Candidates
 from commonplace.store.view import weigh_terms
-from commonplace.text import speakers as speech
 from commonplace.text import terms as analyze
 from commonplace.values import times
 from commonplace.values.arrays import Floats, Ints
@@ -299,7 +298,7 @@ WINTER = datetime(2023, 12, 1, tzinfo=timezone.utc)
 
 
 def speakers(text: str, named: set[str], *sources: str | None) -> list[float]:
-    voices = [speech.speaker(source, "I went hiking") for source in sources]
+    voices = [analyze.speaker_words(source, "I went hiking") for source in sources]
     return evidence.score_speakers(read_question(text, named=frozenset(named)), voices).tolist()  # type: ignore[no-any-return]
 
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from commonplace.reconcile.claims import verbs
-from commonplace.text.speakers import ASSISTANTS, USERS
+from commonplace.text.lexicon import ASSISTANTS, USERS
 from commonplace.values.extraction import TEAM
 
 _KEPT = re.compile(r"(`[^`]*`|\"[^\"]*\"|“[^”]*”|https?://\S+)")

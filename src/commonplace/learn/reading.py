@@ -22,7 +22,7 @@ from commonplace.learn.rules.patterns import DESCRIPTIVE
 from commonplace.learn.said import Said
 from commonplace.learn.segment import Span, sentences
 from commonplace.learn.worth import REPORTED, Voice
-from commonplace.text.speakers import ASSISTANTS
+from commonplace.text.lexicon import ASSISTANTS
 from commonplace.values import Kind
 from commonplace.values.extraction import Utterance
 

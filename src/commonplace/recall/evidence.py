@@ -21,8 +21,8 @@ from commonplace.models.embedders.base import Embedder, WordMatcher
 from commonplace.recall.request import Dates, ParsedQuestion, informative_words
 from commonplace.store.base import REACH, Candidates, Found
 from commonplace.store.view import K1, PIVOT, damping, weigh_terms
-from commonplace.text import speakers as speech
 from commonplace.text import terms as analyze
+from commonplace.text.lexicon import ASSISTANTS, USERS
 from commonplace.values import times
 from commonplace.values.arrays import Floats, Ints
 
@@ -236,7 +236,7 @@ def look_closely(question: ParsedQuestion, found: Found[Judgement], embedder: Em
     judgement, rows = found.judgement, found.rows
     seqs = np.array([row.seq for row in rows], np.int64)
     said_at = np.array([row.said_at for row in rows], np.int64)
-    spoken = score_speakers(question, [speech.speaker(row.source, row.text) for row in rows])
+    spoken = score_speakers(question, [analyze.speaker_words(row.source, row.text) for row in rows])
     evidence = judgement.evidence[found.positions] + spoken
     evidence += score_moments(question, said_at) + score_ages(said_at, seqs, judgement.words[found.positions])
     # Engines differ in the last digits: what is as good as equal goes by age, so that all look at the same ones.
@@ -274,7 +274,7 @@ def score_speakers(question: ParsedQuestion, voices: Sequence[frozenset[str]]) -
         return np.array([match if voice in people else -ASKED if voice else 0.0 for voice in voices], np.float32)
     if question.role is None:
         return np.zeros(len(voices), np.float32)
-    other = speech.ASSISTANTS if question.role == "user" else speech.USERS
+    other = ASSISTANTS if question.role == "user" else USERS
     return np.array([-2 * ASKED if voice & other else 0.0 for voice in voices], np.float32)
 
 
@@ -326,7 +326,7 @@ def score_shapes(question: ParsedQuestion, texts: Sequence[str]) -> Floats:
 
 
 def _shape(question: ParsedQuestion, text: str) -> float:
-    worth = ASKING if speech.is_question(text) else NODDING if speech.is_nod(text) else 0.0
+    worth = ASKING if analyze.is_question(text) else NODDING if analyze.is_nod(text) else 0.0
     beginning = text[:_BEGINNING]
     if question.wants_time and _tells_a_time(beginning):
         worth += TIME

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from commonplace.text.speakers import speaker
-from commonplace.text.terms import encode
+from commonplace.text.terms import encode, speaker_words
 from commonplace.values import KINDS, NOBODY, Action, Json, Kind, Origin, Scope
 
 
@@ -142,7 +141,7 @@ def pack_terms(text: str, tags: Sequence[str], source: str | None = None) -> byt
     """Pack the words with their counts; tags and speakers get a count of zero, so they filter but never score."""
     words = encode(text)
     n = len(words) // 5
-    labels = [*map(hash_tag, tags), *map(hash_speaker, sorted(speaker(source, text)))]
+    labels = [*map(hash_tag, tags), *map(hash_speaker, sorted(speaker_words(source, text)))]
     return words[: 4 * n] + struct.pack(f"<{len(labels)}I", *labels) + words[4 * n :] + bytes(len(labels))
 
 

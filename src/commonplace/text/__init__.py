@@ -1,1 +1,1 @@
-"""Text: terms, the lexicon, speakers, tokens, dates and patches. No I/O."""
+"""Text: terms, the lexicon, tokens, dates and patches. No I/O."""

@@ -1,4 +1,4 @@
-"""English words by how little they say about a subject. Other languages fall back on rarity alone."""
+"""Lists of English words. Texts in other languages are weighed by the rarity of their words alone."""
 
 from __future__ import annotations
 
@@ -59,6 +59,19 @@ ASKING = frozenset(_ASKING.split())
 
 COMMON = frozenset(_COMMON.split())
 """Words that occur in texts about anything, so sharing one is weak evidence. A small space cannot count that itself."""
+
+_NODS = """
+    ok okay k yes yeah yep yup no nope sure noted understood thanks thank you ty got it great good perfect fine alright
+    right cool nice done will do sounds i see exactly agreed acknowledged ack absolutely of course problem welcome
+    you're hello hi hey bye goodbye please very much so that's clear
+"""
+
+NODS = frozenset(_NODS.split())
+"""Words of a turn that only acknowledges or greets."""
+USERS = frozenset({"user", "human", "me", "customer", "client"})
+"""Names for a person who talks to a program."""
+ASSISTANTS = frozenset({"assistant", "ai", "agent", "bot", "model", "chatbot"})
+"""Names for the program."""
 
 _SAME = """
     choose: chose chosen chooses choosing choice pick picks picked picking select selects selected selecting opt opted

@@ -1,4 +1,7 @@
-"""Terms of a text: hashed word stems. Memories and questions are split into words here and nowhere else."""
+"""Terms of a text: hashed word stems, and the words of its speaker's name.
+
+Memories and questions are split into terms here and nowhere else.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import Stemmer  # type: ignore[import-not-found]  # a C extension without type stubs
 
-from commonplace.text.lexicon import ASKING, COMMON, EMPTY, SAME
+from commonplace.text.lexicon import ASKING, COMMON, EMPTY, NODS, SAME
 
 # A word may hold connectors inside (user_id, v1.2, gpt-4, don't, 1,200) and end in ++ or # (C++, C#).
 # Marks of Indic and South-East Asian scripts are not in \w, but belong to their words.
@@ -29,7 +32,11 @@ _UNSPACED = re.compile(
 )
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _CONTRACTED = frozenset({"s", "t", "d", "m", "ll", "re", "ve"})
+_SPOKEN = re.compile(r"([A-Z][\w'’-]*(?: [A-Z][\w'’.-]*){0,2}|user|assistant|human|ai|bot): ")
+_NAME = re.compile(r"[^\W\d_][\w'’-]*")
 
+_LONGEST_SOURCE = 100
+_LONGEST_NOD = 60
 _CACHE_LIMIT = 100_000
 _LONGEST_CACHED = 40
 _LONGEST_WORD = 64
@@ -74,6 +81,34 @@ def decode(blob: bytes) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint8]]:
     """Unpack what `encode` packed: the rising hashes and their counts."""
     n = len(blob) // 5
     return np.frombuffer(blob, "<u4", n), np.frombuffer(blob, np.uint8, n, 4 * n)
+
+
+def speaker_words(source: str | None, text: str) -> frozenset[str]:
+    """Return the words of the speaker's name in lower case: that of the source, or the one that the text begins with."""
+    if source is None:
+        found = _SPOKEN.match(text)
+        if found is None:
+            return frozenset()
+        source = found[1]
+    return _name_words(source[:_LONGEST_SOURCE])
+
+
+@lru_cache(maxsize=1024)
+def _name_words(name: str) -> frozenset[str]:
+    return frozenset(word.casefold() for word in _NAME.findall(name))
+
+
+def is_nod(text: str) -> bool:
+    """Return whether a turn only acknowledges or greets ("Noted.", "Sure, thanks!")."""
+    if len(text) > _LONGEST_NOD:
+        return False
+    said = [word.casefold() for word in _NAME.findall(text)]
+    return len(said) > 0 and NODS.issuperset(said)
+
+
+def is_question(text: str) -> bool:
+    """Return whether a turn ends with a question. Such a turn seldom answers one."""
+    return "?" in text[-3:]
 
 
 def _count(chunks: list[str], cache: dict[str, tuple[int, ...]], *, drop: bool) -> dict[int, int]:
