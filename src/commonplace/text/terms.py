@@ -84,7 +84,7 @@ def decode(blob: bytes) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint8]]:
 
 
 def speaker_words(source: str | None, text: str) -> frozenset[str]:
-    """Return the words of the speaker's name in lower case: that of the source, or the one that the text begins with."""
+    """Return the words of the speaker's name in lower case, from the source or from the beginning of the text."""
     if source is None:
         found = _SPOKEN.match(text)
         if found is None:
