@@ -88,7 +88,7 @@ class Reembedded(NamedTuple):
     terms: bytes
 
 
-class Index(Protocol):
+class SearchIndex(Protocol):
     """The search index beside the rows, written in the same transaction."""
 
     def add(self, space: int, added: Sequence[Indexed]) -> None:
@@ -120,7 +120,7 @@ class Tx(Protocol):
     def syntax(self) -> Syntax: ...
 
     @property
-    def index(self) -> Index: ...
+    def index(self) -> SearchIndex: ...
 
     def run(self, sql: str, params: Params = ...) -> list[Row]:
         """Run one statement and return all of its rows."""
@@ -262,7 +262,7 @@ class Store(Protocol):
 
 @dataclass(slots=True, eq=False)
 class Task:
-    """One caller's work, queued for whoever commits next."""
+    """One caller's work, queued for the next commit."""
 
     work: Callable[[Tx], Any]
     done: bool = False

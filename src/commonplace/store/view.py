@@ -61,7 +61,7 @@ def damping(lengths: Floats) -> Floats:
 
 
 @dataclass(frozen=True, slots=True)
-class Column(Generic[S]):
+class GrowingArray(Generic[S]):
     """A growing array whose earlier states stay valid: growth writes only beyond their end.
 
     Only the newest state may be extended, by one thread at a time.
@@ -71,14 +71,14 @@ class Column(Generic[S]):
     count: int = 0
 
     @classmethod
-    def empty(cls, dtype: np.dtype[S], width: int | None = None, *, room: int = 0) -> Column[S]:
+    def empty(cls, dtype: np.dtype[S], width: int | None = None, *, room: int = 0) -> GrowingArray[S]:
         return cls(np.empty((room,) if width is None else (room, width), dtype))
 
     @property
     def array(self) -> npt.NDArray[S]:
         return self.buffer[: self.count]
 
-    def extend(self, rows: npt.NDArray[S]) -> Column[S]:
+    def extend(self, rows: npt.NDArray[S]) -> GrowingArray[S]:
         """Return the column with these rows at its end."""
         total = self.count + len(rows)
         buffer = self.buffer
@@ -86,7 +86,7 @@ class Column(Generic[S]):
             buffer = np.empty((max(total, len(buffer) * 3 // 2, 64), *buffer.shape[1:]), buffer.dtype)
             buffer[: self.count] = self.array
         buffer[self.count : total] = rows
-        return Column(buffer, total)
+        return GrowingArray(buffer, total)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +97,13 @@ class Vectors:
     cosine. The candidates that it finds are scored again with the stored float16 vectors.
     """
 
-    codes: Column[np.int8]
-    halves: Column[np.float16]
+    codes: GrowingArray[np.int8]
+    halves: GrowingArray[np.float16]
 
     @classmethod
     def empty(cls, dimension: int, *, room: int) -> Vectors:
         codes, halves = np.dtype(np.int8), np.dtype(np.float16)
-        return cls(Column.empty(codes, dimension, room=room), Column.empty(halves, dimension, room=room))
+        return cls(GrowingArray.empty(codes, dimension, room=room), GrowingArray.empty(halves, dimension, room=room))
 
     def extend(self, blobs: Sequence[bytes | None]) -> Vectors:
         dimension = self.halves.buffer.shape[1]
@@ -161,7 +161,7 @@ FAN = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class SortedRun:
     """Postings sorted by term: `documents[starts[i]:starts[i + 1]]` hold `hashes[i]`."""
 
     hashes: Hashes
@@ -201,7 +201,7 @@ class Postings:
     visits every document of every term: 12 ms for a question of five words over 100,000 memories, here 0.4 ms.
     """
 
-    runs: tuple[Run, ...] = ()
+    runs: tuple[SortedRun, ...] = ()
     tail: Tail = _EMPTY_TAIL
 
     def find(self, term: int) -> Holders:
@@ -215,7 +215,7 @@ class Postings:
         return Postings(_merge([*self.runs, _sort(tail)]), _EMPTY_TAIL)
 
     @property
-    def parts(self) -> tuple[Run | Tail, ...]:
+    def parts(self) -> tuple[SortedRun | Tail, ...]:
         return (*self.runs, self.tail)
 
     @property
@@ -244,7 +244,7 @@ def _concatenate(parts: list[Tail]) -> Tail:
     )
 
 
-def _sort(tail: Tail) -> Run:
+def _sort(tail: Tail) -> SortedRun:
     # Hash and position in one number sort several times faster than an index sort by hash alone.
     keyed = tail.hashes.astype(np.uint64) << np.uint64(32) | np.arange(len(tail.hashes), dtype=np.uint64)
     keyed.sort()
@@ -252,10 +252,10 @@ def _sort(tail: Tail) -> Run:
     hashes = (keyed >> np.uint64(32)).astype(np.uint32)
     first = np.flatnonzero(np.concatenate([[True], hashes[1:] != hashes[:-1]]))
     starts = np.append(first, len(hashes))
-    return Run(hashes[first], starts, tail.documents[order], tail.counts[order])
+    return SortedRun(hashes[first], starts, tail.documents[order], tail.counts[order])
 
 
-def _merge(runs: list[Run]) -> tuple[Run, ...]:
+def _merge(runs: list[SortedRun]) -> tuple[SortedRun, ...]:
     """Keep few runs: merge from the end while the newer ones are a fair part of the older."""
     while len(runs) > 1 and FAN * len(runs[-1].counts) > len(runs[-2].counts):
         pair = runs[-2:]
@@ -283,9 +283,9 @@ class View:
     epoch: int
     seq: int
     """Every change up to this number is in the view."""
-    seqs: Column[np.int64]
-    heads: Column[np.void]
-    lengths: Column[np.float32]
+    seqs: GrowingArray[np.int64]
+    heads: GrowingArray[np.void]
+    lengths: GrowingArray[np.float32]
     vectors: Vectors
     postings: Postings
     alive: Bools
@@ -301,9 +301,9 @@ class View:
         return cls(
             epoch=epoch,
             seq=0,
-            seqs=Column.empty(np.dtype(np.int64), room=room),
-            heads=Column.empty(HEAD),
-            lengths=Column.empty(np.dtype(np.float32), room=room),
+            seqs=GrowingArray.empty(np.dtype(np.int64), room=room),
+            heads=GrowingArray.empty(HEAD),
+            lengths=GrowingArray.empty(np.dtype(np.float32), room=room),
             vectors=Vectors.empty(dimension, room=room),
             postings=Postings(),
             alive=np.empty(0, np.bool_),

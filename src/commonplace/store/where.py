@@ -171,7 +171,7 @@ def _join(word: str, parts: list[str], when_empty: str) -> str:
 
 
 def is_plain(selection: Selection) -> bool:
-    """Whether the search index can apply this selection by itself: only present kinds, tags and scopes."""
+    """Whether the search index alone can apply this selection: kinds, tags and scopes of the present."""
     return selection.filter == All(()) and selection.as_of is None
 
 

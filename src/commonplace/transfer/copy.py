@@ -25,11 +25,11 @@ from commonplace.store.tables.entries import ENTRIES
 from commonplace.store.tables.files import FILES
 from commonplace.store.tables.links import LINKS
 from commonplace.store.tables.messages import MESSAGES
-from commonplace.store.tables.table import CopyUnit, Shelf
+from commonplace.store.tables.table import Copyable, CopyUnit
 from commonplace.store.tables.versions import FEEDBACK, MEMORIES
 from commonplace.transfer import archive
 
-_SHELVES: tuple[Shelf, ...] = (MEMORIES, FEEDBACK, LINKS, ENTRIES, FILES, MESSAGES)
+_TABLES: tuple[Copyable, ...] = (MEMORIES, FEEDBACK, LINKS, ENTRIES, FILES, MESSAGES)
 _SHOWN = 5
 _LOW = 2**64 - 1
 _ANY = 0
@@ -232,23 +232,23 @@ class CopyRun:
     def _count(self, end: End, names: Sequence[str]) -> int:
         def work(tx: Tx) -> int:
             numbers = [spaces.find(tx, name) or 0 for name in names]
-            return sum(shelf.count(tx, number) for shelf in _SHELVES for number in numbers)
+            return sum(table.count(tx, number) for table in _TABLES for number in numbers)
 
         return end.store.read(work, None)
 
     def _copy_space(self, name: str) -> list[CopiedPart]:
         source = self.source.store.read(lambda tx: spaces.find(tx, name), None) or 0
         target = self._target_number(name)
-        tallies = {shelf.name: _Tally() for shelf in _SHELVES}
-        for shelf in _SHELVES if self.writing else ():
-            for page in self._pages(self.target, shelf, target):
+        tallies = {table.name: _Tally() for table in _TABLES}
+        for table in _TABLES if self.writing else ():
+            for page in self._pages(self.target, table, target):
                 for record in page:
-                    tallies[shelf.name].before.add(record.key, record.fingerprint)
+                    tallies[table.name].before.add(record.key, record.fingerprint)
         try:
             self._copy_memories(source, target, tallies)
-            for shelf in _SHELVES[2:]:
-                for page in self._pages(self.source, shelf, source):
-                    self._put(target, [(shelf, tallies[shelf.name], page)])
+            for table in _TABLES[2:]:
+                for page in self._pages(self.source, table, source):
+                    self._put(target, [(table, tallies[table.name], page)])
         except Conflict as error:
             raise Conflict(
                 f"{self.target.name}, space {name!r}: {error}; copy into a new book, or mirror the source"
@@ -257,11 +257,11 @@ class CopyRun:
             ) from error
         if self.writing:
             self._copy_jobs(source, target)
-        for shelf in _SHELVES:
-            self._verify(target, shelf, tallies[shelf.name])
+        for table in _TABLES:
+            self._verify(target, table, tallies[table.name])
         if self.mirror:
             self.target.store.scrub(target)
-        return [tallies[shelf.name].part(name, shelf.name) for shelf in _SHELVES]
+        return [tallies[table.name].part(name, table.name) for table in _TABLES]
 
     def _target_number(self, name: str) -> int:
         """Return the space's number in the target; 0 if there is none and nothing may be written."""
@@ -301,24 +301,24 @@ class CopyRun:
                 )
         return page, FEEDBACK.units(tx, space, [record.key for record in page])
 
-    def _pages(self, end: End, shelf: Shelf, space: int) -> Iterator[list[CopyUnit]]:
-        after = shelf.start
-        while page := end.store.read(partial(shelf.page, space=space, after=after), space):
+    def _pages(self, end: End, table: Copyable, space: int) -> Iterator[list[CopyUnit]]:
+        after = table.start
+        while page := end.store.read(partial(table.page, space=space, after=after), space):
             yield page
             self._step(len(page))
             after = page[-1].key
 
-    def _put(self, space: int, batches: Sequence[tuple[Shelf, _Tally, list[CopyUnit]]]) -> None:
+    def _put(self, space: int, batches: Sequence[tuple[Copyable, _Tally, list[CopyUnit]]]) -> None:
         """Write the records that the target lacks, in one transaction."""
         wanted = []
-        for shelf, tally, records in batches:
+        for table, tally, records in batches:
             new, changed = tally.sort(records) if self.writing else ([], [])
-            wanted.append((shelf, shelf.ready(new), shelf.ready(changed)))
+            wanted.append((table, table.ready(new), table.ready(changed)))
 
         def work(tx: Tx) -> list[list[CopyUnit]]:
             if self.generations[1]:  # 0 if neither end has a memory
                 _ensure_generation(tx, self.generations[1], self.target)
-            return [shelf.put(tx, space, new, changed, overwrite=self.mirror) for shelf, new, changed in wanted]
+            return [table.put(tx, space, new, changed, overwrite=self.mirror) for table, new, changed in wanted]
 
         needed = any(new or changed for _, new, changed in wanted)
         kept: list[list[CopyUnit]] = self.target.store.write(work, space) if needed else [[] for _ in batches]
@@ -326,13 +326,13 @@ class CopyRun:
             tally.expect(records, left)
             tally.copied += len(new) + len(changed) - len(left)
 
-    def _verify(self, space: int, shelf: Shelf, tally: _Tally) -> None:
+    def _verify(self, space: int, table: Copyable, tally: _Tally) -> None:
         """Read the target back; a mirror loses what only it has."""
-        for page in self._pages(self.target, shelf, space):
+        for page in self._pages(self.target, table, space):
             extra = tally.verify(page)
             if extra and self.mirror:
                 keys = [record.key for record in extra]
-                self.target.store.write(partial(shelf.remove, space=space, keys=keys), space)
+                self.target.store.write(partial(table.remove, space=space, keys=keys), space)
                 tally.removed += len(extra)
             else:
                 tally.extra += len(extra)

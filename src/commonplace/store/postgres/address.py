@@ -1,4 +1,4 @@
-"""A postgresql:// URL: what is the server's, what is ours, and how it may be shown."""
+"""The address of a book in PostgreSQL: a postgresql:// URL with options of the driver and of ours."""
 
 from __future__ import annotations
 
@@ -15,39 +15,39 @@ _MOST_PARTITIONS = 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
+class DatabaseAddress:
     """Where a book is in PostgreSQL."""
 
     url: str
     """For the driver, with the password."""
     shown: str
-    """For people and messages: without the password and without options."""
+    """For messages: without the password and options."""
     schema: str
     partitions: int
-    """Into how many parts a new book's tables are divided."""
+    """Number of partitions of a new book's tables."""
 
     @property
     def quoted(self) -> str:
-        """The schema as SQL names it: a plain name may still be one of SQL's words."""
+        """The schema's name quoted for SQL, since it may be a keyword."""
         return f'"{self.schema}"'
 
 
-def parse(url: str) -> Address:
-    """Read a URL; `schema` and `partitions` in its query are ours, everything else is the driver's."""
+def parse(url: str) -> DatabaseAddress:
+    """Parse a URL; `schema` and `partitions` in its query are ours, other options are the driver's."""
     try:
         parts = urlsplit(url)
-    except ValueError:  # its words hold the password
-        raise InvalidInput(f"{_shown(url)} is not a PostgreSQL URL: write postgresql://user@host/database") from None
+    except ValueError:  # its message holds the password
+        raise InvalidInput(f"{_show(url)} is not a PostgreSQL URL: write postgresql://user@host/database") from None
     if parts.netloc.count("@") > 1:
-        raise InvalidInput(f"in the URL of {_shown(url)}, write an @ in a user or password as %40")
+        raise InvalidInput(f"in the URL of {_show(url)}, write an @ in a user or password as %40")
     options = [option for option in parts.query.split("&") if option]
     ours = dict(option.split("=", 1) for option in options if option.startswith(("schema=", "partitions=")))
     theirs = [option for option in options if option.partition("=")[0] not in ours]  # as they are written
     schema = ours.get("schema", "commonplace")
     if not _SCHEMA.fullmatch(schema) or schema.startswith("pg_"):
         raise InvalidInput(f"schema is a plain lower-case name such as commonplace, not {schema!r}")
-    place = _shown(url)
-    return Address(
+    place = _show(url)
+    return DatabaseAddress(
         url=urlunsplit((parts.scheme, parts.netloc, parts.path, "&".join(theirs), "")),
         shown=place if schema == "commonplace" else f"{place}?schema={schema}",
         schema=schema,
@@ -55,11 +55,11 @@ def parse(url: str) -> Address:
     )
 
 
-def _shown(url: str) -> str:
-    """A URL for people: all that may be a password is cut, also where one was not written as a URL wants it."""
+def _show(url: str) -> str:
+    """Return a URL without anything that may be a password, even in a malformed URL."""
     scheme, _, rest = url.partition("://")
     head, tail = re.split(r"(?=[?#])|$", rest, maxsplit=1)
-    if "@" in tail and "@" not in head:  # whose it is, an option's or a password's, cannot be told
+    if "@" in tail and "@" not in head:  # part of an option or of a password
         return f"{scheme}://…"
     return f"{scheme}://{head.rpartition('@')[2]}"
 

@@ -29,7 +29,7 @@ from commonplace.errors import (
 )
 from commonplace.settings import Settings
 from commonplace.store.base import Row, Tx
-from commonplace.store.postgres.address import Address
+from commonplace.store.postgres.address import DatabaseAddress
 from commonplace.store.postgres.transaction import Transaction
 from commonplace.store.postgres.wire import VectorTypes, Wire, register_types
 
@@ -260,7 +260,7 @@ class ReplicaBehind(Exception):
 class Replica:
     """A read replica, asked only when it has seen everything that this process wrote to the space."""
 
-    def __init__(self, address: Address, settings: Settings, types: VectorTypes, position: str) -> None:
+    def __init__(self, address: DatabaseAddress, settings: Settings, types: VectorTypes, position: str) -> None:
         self._connections = Connections(address.url, address.shown, settings, types)
         self._written: OrderedDict[int, int] = OrderedDict()
         self._missed: set[int | None] = set()

@@ -14,7 +14,7 @@ from commonplace.errors import NotABook, StoreUnavailable
 from commonplace.settings import Settings
 from commonplace.store import schema
 from commonplace.store.base import Tx
-from commonplace.store.postgres.address import Address
+from commonplace.store.postgres.address import DatabaseAddress
 from commonplace.store.postgres.connections import PostgresConnection, connect, find_vector_types
 from commonplace.store.postgres.transaction import Transaction, unpack_postings
 from commonplace.store.postgres.wire import VectorTypes
@@ -88,7 +88,7 @@ class Prepared:
     """The connection used, for further use: connecting takes as long as everything else."""
 
 
-def prepare(address: Address, settings: Settings) -> Prepared:
+def prepare(address: DatabaseAddress, settings: Settings) -> Prepared:
     """Create the book in an empty database, or migrate it."""
     connection = connect(address.url, address.shown, settings)
     try:
@@ -98,7 +98,7 @@ def prepare(address: Address, settings: Settings) -> Prepared:
         raise
 
 
-def _prepare(connection: PostgresConnection, address: Address) -> Prepared:
+def _prepare(connection: PostgresConnection, address: DatabaseAddress) -> Prepared:
     server = connection.info.server_version
     if server < _OLDEST:
         raise StoreUnavailable(f"{address.shown} is PostgreSQL {server // 10000}: 13 is the oldest that will do")
@@ -117,7 +117,7 @@ def _prepare(connection: PostgresConnection, address: Address) -> Prepared:
     return Prepared(types=types, engine=engine, position=position, connection=connection)
 
 
-def _sweep_receipts(connection: PostgresConnection, address: Address) -> str:
+def _sweep_receipts(connection: PostgresConnection, address: DatabaseAddress) -> str:
     """Remove old receipts and return the position of the server's log."""
     ((standby,),) = connection.execute("SELECT pg_is_in_recovery()").fetchall()
     if standby:  # can be read
@@ -129,13 +129,13 @@ def _sweep_receipts(connection: PostgresConnection, address: Address) -> str:
     return str(position)
 
 
-def holds_a_book(address: Address, settings: Settings) -> bool:
+def holds_a_book(address: DatabaseAddress, settings: Settings) -> bool:
     """Whether there is a book already."""
     with connect(address.url, address.shown, settings) as connection:
         return _version(connection, address) > 0
 
 
-def _version(connection: PostgresConnection, address: Address) -> int:
+def _version(connection: PostgresConnection, address: DatabaseAddress) -> int:
     """Return the book's schema version; 0 if there is no book."""
     found = {name for (name,) in connection.execute(_TABLE_NAMES, [address.schema]).fetchall()}
     if "book" not in found:
@@ -152,7 +152,7 @@ def _version(connection: PostgresConnection, address: Address) -> int:
     return written["schema"]
 
 
-def _migrate(connection: PostgresConnection, address: Address) -> None:
+def _migrate(connection: PostgresConnection, address: DatabaseAddress) -> None:
     with connection.transaction():
         key = zlib.crc32(f"commonplace {address.schema}".encode())
         connection.execute("SELECT pg_advisory_xact_lock($1)", [key])
@@ -202,13 +202,13 @@ def _create_tables(tx: Tx, *, partitions: int) -> None:
         tx.run(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY")
 
 
-def _ensure_schema(connection: PostgresConnection, address: Address) -> None:
+def _ensure_schema(connection: PostgresConnection, address: DatabaseAddress) -> None:
     # A role may own the schema without the right to create one.
     if not connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = $1", [address.schema]).fetchall():
         connection.execute(f"CREATE SCHEMA {address.quoted}".encode())
 
 
-def _ensure_extension(connection: PostgresConnection, address: Address) -> None:
+def _ensure_extension(connection: PostgresConnection, address: DatabaseAddress) -> None:
     # The extension belongs to the database: books in other schemas may be created at the same moment.
     connection.execute("SELECT pg_advisory_xact_lock($1)", [zlib.crc32(b"commonplace extension")])
     if connection.execute("SELECT 1 FROM pg_extension WHERE extname = 'vector'").fetchall():

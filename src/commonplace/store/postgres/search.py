@@ -21,7 +21,7 @@ import psycopg
 from commonplace.errors import CommonplaceError, StoreError
 from commonplace.settings import Settings
 from commonplace.store.base import REACH, Candidates, Choose, Found, Probe, Row, Where
-from commonplace.store.postgres.address import Address
+from commonplace.store.postgres.address import DatabaseAddress
 from commonplace.store.postgres.connections import PostgresConnection, connect
 from commonplace.store.postgres.transaction import GONE, Transaction
 from commonplace.store.postgres.wire import Full, Half, Numbers
@@ -244,16 +244,7 @@ def _search_past(
     view, tail = View.empty(0, dimension, room=len(rows)).add(rows)
     view = view.settle([tail], [], 0)
     candidates = view.search(probe, memories.select_seqs(tx, where))
-    chosen = choose(candidates)
-    positions, found, uses = memories.fetch(tx, candidates.seqs, chosen.positions, where)
-    return Found(
-        candidates=candidates,
-        judgement=chosen.judgement,
-        positions=positions,
-        rows=found,
-        uses=uses,
-        vectors=view.rows(candidates.seqs[positions]),
-    )
+    return memories.fetch(tx, candidates, choose(candidates), where, view.rows)
 
 
 def _trace_row(row: Row) -> Row:
@@ -285,7 +276,7 @@ _TABLE = "SELECT CAST(CAST(tableoid AS regclass) AS text) FROM {schema}.trace WH
 class Graphs:
     """The HNSW indexes of one book."""
 
-    def __init__(self, address: Address, settings: Settings, types: str) -> None:
+    def __init__(self, address: DatabaseAddress, settings: Settings, types: str) -> None:
         self._address = address
         self._settings = settings
         self._types = types

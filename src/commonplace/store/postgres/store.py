@@ -26,7 +26,7 @@ from commonplace.settings import Settings
 from commonplace.store.base import Choose, Found, Probe, Task, Tx, Where
 from commonplace.store.postgres import connections as errors
 from commonplace.store.postgres import database
-from commonplace.store.postgres.address import Address, parse
+from commonplace.store.postgres.address import DatabaseAddress, parse
 from commonplace.store.postgres.connections import Connections, Patience, PostgresConnection, Replica
 from commonplace.store.postgres.search import Graphs, count_terms, search
 from commonplace.store.postgres.transaction import EVERY_SPACE, SYNTAX, Transaction, make_beginning
@@ -75,7 +75,7 @@ class _Attempt:
 class PostgresStore:
     """A Store in a PostgreSQL database. Acknowledged means on the server's disk."""
 
-    def __init__(self, address: Address, settings: Settings, *, read_url: str | None = None) -> None:
+    def __init__(self, address: DatabaseAddress, settings: Settings, *, read_url: str | None = None) -> None:
         self._address = address
         self._settings = settings
         self._pid = os.getpid()

@@ -21,8 +21,8 @@ import numpy.typing as npt
 from commonplace.errors import StoreError
 from commonplace.settings import Settings
 from commonplace.store.base import Indexed, Params, Reembedded, Row
-from commonplace.store.postgres.address import Address
-from commonplace.store.postgres.wire import Answer, Half, Numbers, VectorTypes, Wire
+from commonplace.store.postgres.address import DatabaseAddress
+from commonplace.store.postgres.wire import Half, Numbers, PendingRows, VectorTypes, Wire
 from commonplace.store.row import session_of
 from commonplace.store.where import PostgresSyntax
 from commonplace.text.terms import decode
@@ -39,8 +39,31 @@ _TAKEN = "SELECT coalesce((SELECT last FROM census WHERE space = :space), 0)"
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z_][a-z0-9_]*)")
 _GIVES_ROWS = re.compile(r"\s*(SELECT|WITH|SHOW|EXPLAIN)\b|.*\bRETURNING\b", re.IGNORECASE | re.DOTALL)
 
+CURRENT, CLOSED, ENDED = 0, 1, 2
+"""States of a trace: visible to recall, superseded by a newer memory, replaced by a newer version."""
 
-class Statement(NamedTuple):
+_ADD = """INSERT INTO trace (space, seq, state, session, vector, terms)
+    VALUES (:space, :seq, :state, :session, :vector, :terms)"""
+_POST = """INSERT INTO posting (space, term, seq, count, length, current)
+    SELECT :space, p.term, p.seq, p.count, p.length, p.state = 0
+    FROM unnest(:terms, :seqs, :counts, :lengths, :states) AS p (term, seq, count, length, state)"""
+_UNPOST = """DELETE FROM posting WHERE space = :space AND (term, seq) IN
+    (SELECT p.term, p.seq FROM unnest(:terms, :seqs) AS p (term, seq))"""
+_READ = "SELECT vector, terms FROM trace WHERE space = :space AND seq = :seq"
+_READ_SOME = "SELECT seq, state, terms FROM trace WHERE space = :space AND seq = ANY(:seqs)"
+_END = "UPDATE trace SET state = 2 WHERE space = :space AND seq = :seq"
+_REMOVE = "DELETE FROM {table} WHERE space = :space AND seq = ANY(:seqs)"
+_KEEP = """INSERT INTO reembedded (space, seq, vector, terms) VALUES (:space, :seq, :vector, :terms)
+    ON CONFLICT DO NOTHING"""
+_OTHER_WORDS = """SELECT t.space, t.seq, t.state, t.terms, r.terms FROM trace t JOIN reembedded r
+    ON r.space = t.space AND r.seq = t.seq WHERE r.terms <> t.terms AND t.state < 2"""
+_PUT = """UPDATE trace SET vector = r.vector, terms = r.terms FROM reembedded r
+    WHERE r.space = trace.space AND r.seq = trace.seq"""
+_GRAPHS = """SELECT c.relname FROM pg_class c WHERE c.relnamespace = CAST(current_schema() AS regnamespace)
+    AND c.relkind = 'i' AND c.relname LIKE 'graph\\_%'"""
+
+
+class ParsedStatement(NamedTuple):
     """A statement with numbered parameters."""
 
     text: bytes
@@ -50,7 +73,7 @@ class Statement(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def parse_statement(sql: str) -> Statement:
+def parse_statement(sql: str) -> ParsedStatement:
     """Replace :name by $1, $2, …, the same number for the same name."""
     names: dict[str, int] = {}
 
@@ -58,7 +81,7 @@ def parse_statement(sql: str) -> Statement:
         return f"${names.setdefault(found[1], len(names) + 1)}"
 
     text = _PARAMETER.sub(number, sql)
-    return Statement(text.encode(), tuple(names), _GIVES_ROWS.match(sql) is not None)
+    return ParsedStatement(text.encode(), tuple(names), _GIVES_ROWS.match(sql) is not None)
 
 
 @lru_cache(maxsize=64)
@@ -69,7 +92,7 @@ def _repeat_row(sql: str) -> str:
 
 
 class Transaction:
-    """A Tx on one connection; its owner begins and ends it."""
+    """A Tx and its SearchIndex, which the server itself searches; the owner begins and ends it."""
 
     __slots__ = ("_wire", "index", "last", "population", "syntax")
 
@@ -78,7 +101,7 @@ class Transaction:
         self.syntax = SYNTAX
         self.population: Counter[int] = Counter()
         """Change of the number of current memories in each space."""
-        self.index = PostgresIndex(self)
+        self.index = self
         self.last: dict[int, int] = {}
         """Last sequence number taken in each space."""
 
@@ -87,7 +110,7 @@ class Transaction:
         # A statement without rows is not waited for: its error is raised with the next answer.
         return answer.fetchall() if parse_statement(sql).gives_rows else []
 
-    def send(self, sql: str, params: Mapping[str, object] | None = None) -> Answer:
+    def send(self, sql: str, params: Mapping[str, object] | None = None) -> PendingRows:
         """Send one statement without waiting for its answer."""
         text, names, _ = parse_statement(sql)
         return self._wire.send(text, [params[name] for name in names] if params else None)
@@ -115,6 +138,105 @@ class Transaction:
         self.last[space] += count
         self.population[space] += 0  # so that the last number is stored
         return first
+
+    def add(self, space: int, added: Sequence[Indexed]) -> None:
+        states = [CLOSED if each.closed else CURRENT for each in added]
+        self.many(
+            _ADD,
+            [
+                {
+                    "space": space, "seq": each.seq, "state": state, "session": _signed(session_of(each.head)),
+                    "vector": _half(each.vector), "terms": each.terms,
+                }
+                for each, state in zip(added, states, strict=True)
+            ],
+        )  # fmt: skip
+        self._post(space, [(each.seq, state, each.terms) for each, state in zip(added, states, strict=True)])
+        self.population[space] += sum(not each.closed for each in added)
+
+    def end(self, space: int, was: int, *, by: int) -> None:
+        self._unpost(space, [was])
+        self.run(_END, {"space": space, "seq": was})
+
+    def read(self, space: int, seq: int) -> tuple[bytes | None, bytes]:
+        ((vector, terms),) = self.run(_READ, {"space": space, "seq": seq})
+        return vector, terms
+
+    def remove(self, space: int, versions: Sequence[tuple[int, bool]]) -> None:
+        seqs = [seq for seq, _ in versions]
+        self._unpost(space, seqs)
+        for table in ("trace", "reembedded"):
+            self.run(_REMOVE.format(table=table), {"space": space, "seqs": _integers(seqs)})
+
+    def clear(self, space: int) -> None:
+        for table in ("trace", "posting", "reembedded"):
+            self.run(f"DELETE FROM {table} WHERE space = :space", {"space": space})
+        self.run("UPDATE census SET population = 0 WHERE space = :space", {"space": space})
+        self.population[space] = 0
+
+    def keep_reembedded(self, rows: Sequence[Reembedded]) -> None:
+        self.many(_KEEP, [{**row._asdict(), "vector": _half(row.vector)} for row in rows])
+
+    def put_reembedded(self) -> None:
+        # Words change only when commonplace itself reads texts in a new way.
+        for space, seq, state, old, new in self.run(_OTHER_WORDS):
+            self._remove_postings(space, [(seq, old)])
+            self._post(space, [(seq, state, new)])
+        # Graphs hold vectors of the old length.
+        for (name,) in self.run(_GRAPHS):
+            self.run(f"DROP INDEX {name}")
+        self.run(_PUT)
+
+    def _post(self, space: int, documents: Sequence[tuple[int, int, bytes]]) -> None:
+        if not documents:
+            return
+        columns = [_postings(seq, state, terms) for seq, state, terms in documents]
+        flat = [np.concatenate(column) for column in zip(*columns, strict=True)]
+        # In key order, so that neighbours are written together.
+        order = np.argsort(flat[0], kind="stable")
+        names = ("terms", "seqs", "counts", "lengths", "states")
+        self.run(_POST, {"space": space} | {name: Numbers(each[order]) for name, each in zip(names, flat, strict=True)})
+
+    def _unpost(self, space: int, seqs: Sequence[int]) -> None:
+        """Remove the postings of these versions, found by their words."""
+        found = self.run(_READ_SOME, {"space": space, "seqs": _integers(seqs)})
+        self.population[space] -= sum(state == CURRENT for _, state, _ in found)
+        self._remove_postings(space, [(seq, terms) for seq, state, terms in found if state != ENDED])
+
+    def _remove_postings(self, space: int, documents: Sequence[tuple[int, bytes]]) -> None:
+        if documents:
+            held = [unpack_postings(terms)[0] for _, terms in documents]
+            seqs = np.repeat(np.array([seq for seq, _ in documents], np.int64), list(map(len, held)))
+            terms = Numbers(np.concatenate(held))
+            self.run(_UNPOST, {"space": space, "terms": terms, "seqs": Numbers(seqs)})
+
+
+def unpack_postings(terms: bytes) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int16]]:
+    """Return the distinct terms of a version with their counts: zero for tags and speakers."""
+    hashes, counts = decode(terms)
+    # Words come first, so a word with the same hash as a label keeps its count.
+    distinct, first = np.unique(hashes, return_index=True)
+    return distinct.astype(np.uint32).view(np.int32), counts[first].astype(np.int16)
+
+
+def _postings(seq: int, state: int, terms: bytes) -> tuple[np.ndarray[tuple[int], np.dtype[np.generic]], ...]:
+    """Return the columns of a version's postings."""
+    hashes, counted = unpack_postings(terms)
+    n, length = len(hashes), int(counted.sum(dtype=np.int64))
+    return hashes, np.full(n, seq, np.int64), counted, np.full(n, length, np.int32), np.full(n, state, np.int16)
+
+
+def _half(vector: bytes | None) -> Half | None:
+    return None if vector is None else Half(vector)
+
+
+def _signed(number: int) -> int:
+    """Return an unsigned 32-bit number as a signed one: PostgreSQL has only those."""
+    return number - (1 << 32) if number >= 1 << 31 else number
+
+
+def _integers(values: Sequence[int]) -> Numbers:
+    return Numbers(np.array(values, np.int64))
 
 
 # -- beginning -----------------------------------------------------------------------------------------
@@ -180,7 +302,7 @@ class Beginning:
         }
 
 
-def make_beginning(address: Address, settings: Settings, types: VectorTypes) -> Beginning:
+def make_beginning(address: DatabaseAddress, settings: Settings, types: VectorTypes) -> Beginning:
     """Return the first statements of a book's transactions."""
     return Beginning(
         path=f"{address.quoted}, {types.schema}",
@@ -193,159 +315,3 @@ def make_beginning(address: Address, settings: Settings, types: VectorTypes) -> 
 def _milliseconds(seconds: float) -> str:
     """Return a time-out for the server: at least 1, since 0 means none, and no more than it can count."""
     return str(min(max(int(1000 * seconds), 1), 2**31 - 1))
-
-
-# -- search index --------------------------------------------------------------------------------------
-
-CURRENT, CLOSED, ENDED = 0, 1, 2
-"""States of a trace: visible to recall, superseded by a newer memory, replaced by a newer version."""
-
-_ADD = """INSERT INTO trace (space, seq, state, session, vector, terms)
-    VALUES (:space, :seq, :state, :session, :vector, :terms)"""
-_POST = """INSERT INTO posting (space, term, seq, count, length, current)
-    SELECT :space, p.term, p.seq, p.count, p.length, p.state = 0
-    FROM unnest(:terms, :seqs, :counts, :lengths, :states) AS p (term, seq, count, length, state)"""
-_UNPOST = """DELETE FROM posting WHERE space = :space AND (term, seq) IN
-    (SELECT p.term, p.seq FROM unnest(:terms, :seqs) AS p (term, seq))"""
-_READ = "SELECT vector, terms FROM trace WHERE space = :space AND seq = :seq"
-_READ_SOME = "SELECT seq, state, terms FROM trace WHERE space = :space AND seq = ANY(:seqs)"
-_END = "UPDATE trace SET state = 2 WHERE space = :space AND seq = :seq"
-_REMOVE = "DELETE FROM {table} WHERE space = :space AND seq = ANY(:seqs)"
-_KEEP = """INSERT INTO reembedded (space, seq, vector, terms) VALUES (:space, :seq, :vector, :terms)
-    ON CONFLICT DO NOTHING"""
-_OTHER_WORDS = """SELECT t.space, t.seq, t.state, t.terms, r.terms FROM trace t JOIN reembedded r
-    ON r.space = t.space AND r.seq = t.seq WHERE r.terms <> t.terms AND t.state < 2"""
-_PUT = """UPDATE trace SET vector = r.vector, terms = r.terms FROM reembedded r
-    WHERE r.space = trace.space AND r.seq = trace.seq"""
-_GRAPHS = """SELECT c.relname FROM pg_class c WHERE c.relnamespace = CAST(current_schema() AS regnamespace)
-    AND c.relkind = 'i' AND c.relname LIKE 'graph\\_%'"""
-
-
-class PostgresIndex:
-    """An Index that the server itself searches."""
-
-    __slots__ = ("_tx",)
-
-    def __init__(self, tx: Transaction) -> None:
-        self._tx = tx
-
-    def add(self, space: int, added: Sequence[Indexed]) -> None:
-        self._tx.many(
-            _ADD,
-            [
-                {
-                    "space": space,
-                    "seq": each.seq,
-                    "state": CLOSED if each.closed else CURRENT,
-                    "session": _signed(session_of(each.head)),
-                    "vector": _half(each.vector),
-                    "terms": each.terms,
-                }
-                for each in added
-            ],
-        )
-        self._post(space, [(each.seq, CLOSED if each.closed else CURRENT, each.terms) for each in added])
-        self._tx.population[space] += sum(not each.closed for each in added)
-
-    def end(self, space: int, was: int, *, by: int) -> None:
-        self._unpost(space, [was])
-        self._tx.run(_END, {"space": space, "seq": was})
-
-    def read(self, space: int, seq: int) -> tuple[bytes | None, bytes]:
-        ((vector, terms),) = self._tx.run(_READ, {"space": space, "seq": seq})
-        return vector, terms
-
-    def remove(self, space: int, versions: Sequence[tuple[int, bool]]) -> None:
-        seqs = [seq for seq, _ in versions]
-        self._unpost(space, seqs)
-        for table in ("trace", "reembedded"):
-            self._tx.run(_REMOVE.format(table=table), {"space": space, "seqs": _integers(seqs)})
-
-    def clear(self, space: int) -> None:
-        for table in ("trace", "posting", "reembedded"):
-            self._tx.run(f"DELETE FROM {table} WHERE space = :space", {"space": space})
-        self._tx.run("UPDATE census SET population = 0 WHERE space = :space", {"space": space})
-        self._tx.population[space] = 0
-
-    def keep_reembedded(self, rows: Sequence[Reembedded]) -> None:
-        self._tx.many(
-            _KEEP,
-            [{**row._asdict(), "vector": _half(row.vector)} for row in rows],
-        )
-
-    def put_reembedded(self) -> None:
-        # Words change only when commonplace itself reads texts in a new way.
-        for space, seq, state, old, new in self._tx.run(_OTHER_WORDS):
-            self._remove_postings(space, [(seq, old)])
-            self._post(space, [(seq, state, new)])
-        # Graphs hold vectors of the old length.
-        for (name,) in self._tx.run(_GRAPHS):
-            self._tx.run(f"DROP INDEX {name}")
-        self._tx.run(_PUT)
-
-    def _post(self, space: int, documents: Sequence[tuple[int, int, bytes]]) -> None:
-        if not documents:
-            return
-        columns = [_postings(seq, state, terms) for seq, state, terms in documents]
-        flat = [np.concatenate(column) for column in zip(*columns, strict=True)]
-        # In key order, so that neighbours are written together.
-        order = np.argsort(flat[0], kind="stable")
-        terms, seqs, counts, lengths, states = (column[order] for column in flat)
-        self._tx.run(
-            _POST,
-            {
-                "space": space,
-                "terms": Numbers(terms),
-                "seqs": Numbers(seqs),
-                "counts": Numbers(counts),
-                "lengths": Numbers(lengths),
-                "states": Numbers(states),
-            },
-        )
-
-    def _unpost(self, space: int, seqs: Sequence[int]) -> None:
-        """Remove the postings of these versions, found by their words."""
-        found = self._tx.run(_READ_SOME, {"space": space, "seqs": _integers(seqs)})
-        self._tx.population[space] -= sum(state == CURRENT for _, state, _ in found)
-        self._remove_postings(space, [(seq, terms) for seq, state, terms in found if state != ENDED])
-
-    def _remove_postings(self, space: int, documents: Sequence[tuple[int, bytes]]) -> None:
-        if documents:
-            held = [unpack_postings(terms)[0] for _, terms in documents]
-            seqs = np.repeat(np.array([seq for seq, _ in documents], np.int64), list(map(len, held)))
-            terms = Numbers(np.concatenate(held))
-            self._tx.run(_UNPOST, {"space": space, "terms": terms, "seqs": Numbers(seqs)})
-
-
-def unpack_postings(terms: bytes) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int16]]:
-    """Return the distinct terms of a version with their counts: zero for tags and speakers."""
-    hashes, counts = decode(terms)
-    # Words come first, so a word with the same hash as a label keeps its count.
-    distinct, first = np.unique(hashes, return_index=True)
-    return distinct.astype(np.uint32).view(np.int32), counts[first].astype(np.int16)
-
-
-def _postings(seq: int, state: int, terms: bytes) -> tuple[np.ndarray[tuple[int], np.dtype[np.generic]], ...]:
-    """Return the columns of a version's postings."""
-    hashes, counted = unpack_postings(terms)
-    n, length = len(hashes), int(counted.sum(dtype=np.int64))
-    return (
-        hashes,
-        np.full(n, seq, np.int64),
-        counted,
-        np.full(n, length, np.int32),
-        np.full(n, state, np.int16),
-    )
-
-
-def _half(vector: bytes | None) -> Half | None:
-    return None if vector is None else Half(vector)
-
-
-def _signed(number: int) -> int:
-    """Return an unsigned 32-bit number as a signed one: PostgreSQL has only those."""
-    return number - (1 << 32) if number >= 1 << 31 else number
-
-
-def _integers(values: Sequence[int]) -> Numbers:
-    return Numbers(np.array(values, np.int64))

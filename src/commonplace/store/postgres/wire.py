@@ -27,7 +27,7 @@ _MOST_PREPARED = 400
 """Number of prepared statements of a connection; further ones are sent as text each time."""
 
 
-class Answer:
+class PendingRows:
     """The rows of a statement, available after the server has answered."""
 
     __slots__ = ("_wire", "is_here", "rows")
@@ -51,7 +51,7 @@ class Wire:
         self._pgconn = connection.pgconn  # psycopg has made it non-blocking
         self._encoding = connection.info.encoding
         self._transformer = Transformer(connection)
-        self._waiting: deque[Answer] = deque()
+        self._waiting: deque[PendingRows] = deque()
         self._error: psycopg.Error | None = None
         self._seen: set[tuple[bytes, tuple[int, ...]]] = set()
         self._prepared: dict[tuple[bytes, tuple[int, ...]], bytes] = {}
@@ -72,12 +72,12 @@ class Wire:
 
     def sync(self) -> None:
         """Wait for every answer; after an error, the server continues behind this point."""
-        last = Answer(self)
+        last = PendingRows(self)
         self._pgconn.pipeline_sync()
         self._waiting.append(last)
         self.wait_for(last)
 
-    def send(self, text: bytes, values: Sequence[object] | None) -> Answer:
+    def send(self, text: bytes, values: Sequence[object] | None) -> PendingRows:
         transformer = self._transformer
         dumped = transformer.dump_sequence(values, [PyFormat.AUTO] * len(values)) if values else None
         types = transformer.types or () if values else ()
@@ -87,11 +87,11 @@ class Wire:
             self._pgconn.send_query_params(text, dumped, types, formats, _BINARY)
         else:
             self._pgconn.send_query_prepared(name, dumped, formats, _BINARY)
-        answer = Answer(self)
+        answer = PendingRows(self)
         self._waiting.append(answer)
         return answer
 
-    def wait_for(self, answer: Answer) -> None:
+    def wait_for(self, answer: PendingRows) -> None:
         """Wait for this answer; raise the first error since the last sync."""
         if not answer.is_here:
             self._pgconn.send_flush_request()
@@ -117,7 +117,7 @@ class Wire:
         name = b"commonplace_%d" % len(self._prepared)
         self._prepared[key] = name
         self._pgconn.send_prepare(name, text, types)
-        self._waiting.append(Answer(self))
+        self._waiting.append(PendingRows(self))
         return name
 
     def _exchange(self) -> None:
@@ -150,7 +150,7 @@ class Wire:
             if nothing > 1:
                 return
 
-    def _put(self, answer: Answer, result: pq.abc.PGresult) -> None:
+    def _put(self, answer: PendingRows, result: pq.abc.PGresult) -> None:
         answer.is_here = True
         status = result.status
         if status == pq.ExecStatus.TUPLES_OK:

@@ -63,7 +63,7 @@ _BATCH = 20_000
 
 
 class SqliteTx:
-    """A Tx and its Index on one SQLite connection; its owner opens and closes the transactions.
+    """A Tx and its SearchIndex on one SQLite connection; its owner opens and closes the transactions.
 
     Readers keep the index in memory and catch up by sequence number.
     """
@@ -86,13 +86,7 @@ class SqliteTx:
         return int(last[0][0]) - count + 1
 
     def add(self, space: int, added: Sequence[Indexed]) -> None:
-        self.many(
-            _ADD,
-            (
-                {"seq": each.seq, "space": space, "head": each.head, "vector": each.vector, "terms": each.terms}
-                for each in added
-            ),
-        )
+        self.many(_ADD, ({**each._asdict(), "space": space} for each in added))
 
     def end(self, space: int, was: int, *, by: int) -> None:
         self.run(_END, {"space": space, "seq": by, "was": was})
@@ -356,16 +350,7 @@ class SqliteStore:
                 large = as_of is None and view.seqs.count >= self._segments.rows
                 graph = self._segments.find(tx, space, view) if large else None
                 candidates = view.search(probe, allowed, graph)
-                chosen = choose(candidates)
-                positions, rows, uses = memories.fetch(tx, candidates.seqs, chosen.positions, where)
-                return Found(
-                    candidates=candidates,
-                    judgement=chosen.judgement,
-                    positions=positions,
-                    rows=rows,
-                    uses=uses,
-                    vectors=view.rows(candidates.seqs[positions]),
-                )
+                return memories.fetch(tx, candidates, choose(candidates), where, view.rows)
 
     def frequencies(self, space: int, terms: Sequence[int], generation: int) -> Ints:
         while True:

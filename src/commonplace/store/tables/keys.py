@@ -1,7 +1,7 @@
 """Statements on `api_key` and `meter`: keys, and how much each has used of its limits.
 
 Keys are never deleted: a book that ever had keys is never open to everybody again. Each statement on `meter` compares
-and adds in one step on a row that it locks: no two callers, in whatever process, can both take what is left.
+and adds in one step on a row that it locks: no two callers, in any process, can both take the rest.
 """
 
 from __future__ import annotations

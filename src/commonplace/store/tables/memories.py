@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from commonplace.errors import Conflict, EmbedderMismatch, NotFound
-from commonplace.store.base import Indexed, Params, Row, Tx, Where
+from commonplace.store.base import Candidates, Choice, Found, Indexed, Params, Row, Tx, Where
 from commonplace.store.row import FeedbackRow, LifeRow, MemoryRow, pack_head
 from commonplace.store.tables import links, spaces
 from commonplace.store.tables.table import among
 from commonplace.values import Action, Content, Kind, Link, Memory, Origin, Revision, Scope, times
-from commonplace.values.arrays import Ints
+from commonplace.values.arrays import Floats, Ints
+
+J = TypeVar("J")
 
 COLUMNS = ", ".join(MemoryRow._fields)
 FROM_M = ", ".join(f"m.{name}" for name in MemoryRow._fields)
@@ -280,7 +281,7 @@ def known_ids(tx: Tx, space: int, wanted: Sequence[str]) -> list[str]:
 
 
 def find_quarantined(tx: Tx, space: int, ids: Sequence[str]) -> set[str]:
-    """Return those of these memories that are in quarantine, whatever else was done to them since."""
+    """Return those of these memories that are in quarantine, even if they were changed since."""
     if not ids:
         return set()
     condition, params = among(tx, "id", space, ids)
@@ -300,25 +301,28 @@ def select_seqs(tx: Tx, where: Where) -> Ints:
 
 
 def fetch(
-    tx: Tx, seqs: Ints, picked: npt.NDArray[np.intp], where: Where
-) -> tuple[Ints, list[MemoryRow], dict[str, FeedbackRow]]:
-    """Return the picked candidates' rows in order, without those for which the condition does not hold."""
-    if not len(picked):
-        return np.empty(0, np.int64), [], {}
-    wanted = json.dumps(seqs[picked].tolist())
-    found = tx.run(
-        f"SELECT {FROM_M} FROM memory m{tx.syntax.by_key}"
-        f" WHERE {tx.syntax.among('m.seq', ':wanted', 'integer')} AND {where.sql}",
-        {**where.params, "wanted": wanted},
-    )
-    rows = _rows(found)
-    place = {int(seq): position for position, seq in zip(picked, seqs[picked], strict=True)}
+    tx: Tx, candidates: Candidates, choice: Choice[J], where: Where, vectors: Callable[[Ints], Floats]
+) -> Found[J]:
+    """Return the chosen candidates' rows in order, without those for which the condition does not hold."""
+    place = dict(zip(candidates.seqs[choice.positions].tolist(), choice.positions.tolist(), strict=True))
+    rows: list[MemoryRow] = []
+    uses: list[Row] = []
+    if place:
+        sql = f"SELECT {FROM_M} FROM memory m{tx.syntax.by_key} WHERE {tx.syntax.among('m.seq', ':wanted', 'integer')}"
+        rows = _rows(tx.run(f"{sql} AND {where.sql}", {**where.params, "wanted": json.dumps([*place])}))
+        uses = tx.run(
+            f"SELECT {_FEEDBACK} FROM feedback WHERE space = :space AND {tx.syntax.among('id', ':ids', 'text')}",
+            {"space": where.params["space"], "ids": json.dumps([row.id for row in rows])},
+        )
     positions = np.array([place[row.seq] for row in rows], np.int64)
-    uses = tx.run(
-        f"SELECT {_FEEDBACK} FROM feedback WHERE space = :space AND {tx.syntax.among('id', ':ids', 'text')}",
-        {"space": where.params["space"], "ids": json.dumps([row.id for row in rows])},
+    return Found(
+        candidates=candidates,
+        judgement=choice.judgement,
+        positions=positions,
+        rows=rows,
+        uses={row.id: row for row in map(FeedbackRow._make, uses)},
+        vectors=vectors(candidates.seqs[positions]),
     )
-    return positions, rows, {row.id: row for row in map(FeedbackRow._make, uses)}
 
 
 def counts_by_kind(tx: Tx, where: Where) -> Mapping[str, int]:
@@ -413,7 +417,7 @@ def confine(tx: Tx, space: int, id: str, *, reason: str, now: int) -> bool:
 
 
 def reopen(tx: Tx, space: int, id: str, *, reason: str, now: int) -> None:
-    """Open a closed memory again, whatever closed it."""
+    """Open a closed memory again."""
     for old in find_current(tx, space, [id]):
         _revise_end(tx, space, old, "reopened", valid_to=None, reason=reason, now=now)
 

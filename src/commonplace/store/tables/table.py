@@ -39,8 +39,8 @@ class CopyUnit:
         return "/".join(map(str, self.key))
 
 
-class Shelf(Protocol):
-    """One kind of copy unit in a space."""
+class Copyable(Protocol):
+    """A table, or tables, that can be copied unit by unit."""
 
     @property
     def name(self) -> str: ...
@@ -70,7 +70,7 @@ class Shelf(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table(Generic[R]):
-    """A table of single rows, each a NamedTuple with the columns of the key first. It is a Shelf, too."""
+    """A table of single rows, each a NamedTuple with the columns of the key first. It is Copyable."""
 
     name: str
     table: str
@@ -183,7 +183,7 @@ class Table(Generic[R]):
 
 
 def fingerprint(values: object, blobs: Iterable[bytes | None] = ()) -> int:
-    """Return 128 bits over plain values, and over bytes that are too large to spell out."""
+    """Return 128 bits over plain values, and over large bytes."""
     found = blake2b(repr(values).encode(), digest_size=16)
     for blob in blobs:
         found.update(b"-" if blob is None else b"%d:" % len(blob))

@@ -1,4 +1,4 @@
-"""Statements on `trace` and `reembedded` that both engines share: reading vectors, and making all of them anew."""
+"""Statements on `trace` and `reembedded` that both engines share: vectors and re-embedding."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def restore_feedback(tx: Tx, space: int, row: FeedbackRow) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class WholeMemories:
-    """The Shelf of memories, each with all of its versions and vectors."""
+    """Memories, each with all of its versions and vectors, as a Copyable."""
 
     name: str = "memories"
     start: Row = ("",)
