@@ -57,6 +57,7 @@ def create_app(core: Core, config: Config, *, closing: Callable[[], None] | None
         docs_url="/docs",
         redoc_url=None,
         redirect_slashes=False,
+        generate_unique_id_function=lambda route: route.name,
     )
     app.state.door = door
     app.state.services = _service_host(core, config.sign_up)

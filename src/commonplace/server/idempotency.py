@@ -14,7 +14,6 @@ from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
 from typing import Any, TypeVar, cast
 
-from commonplace import values
 from commonplace.errors import AnswerLost, RequestReused
 from commonplace.learn.ingest import Taken
 from commonplace.reconcile.settle import Settled
@@ -22,7 +21,7 @@ from commonplace.server.limits import Charge
 from commonplace.store.base import Store, Tx
 from commonplace.store.row import FeedbackRow, LifeRow, MemoryRow
 from commonplace.store.tables import requests, spaces
-from commonplace.values import times
+from commonplace.values import Entry, File, Forgotten, Job, Learned, Link, Memory, Message, Scope, times
 
 T = TypeVar("T")
 Work = Callable[[Tx], T]
@@ -33,20 +32,8 @@ _PATIENCE, _PAUSE = 1.0, 0.02
 _CLASSES: dict[str, type] = {
     kind.__name__: kind
     for kind in (
-        values.Entry,
-        values.File,
-        values.Forgotten,
-        values.Job,
-        values.Learned,
-        values.Link,
-        values.Memory,
-        values.Message,
-        values.Scope,
-        FeedbackRow,
-        LifeRow,
-        MemoryRow,
-        Settled,
-        Taken,
+        *(Entry, File, Forgotten, Job, Learned, Link, Memory, Message, Scope),
+        *(FeedbackRow, LifeRow, MemoryRow, Settled, Taken),
     )
 }
 """The classes that results of writes, and kept answers, consist of."""
@@ -106,7 +93,7 @@ class IdempotencyRecord:
             return known
         text = _encode(answer, is_answer=True)
         # An answer with texts must not bring back what was forgotten since.
-        has_texts = isinstance(answer, values.Learned)
+        has_texts = isinstance(answer, Learned)
         store.write(lambda tx: requests.put_result(tx, space, self._name, text, unless_purged=has_texts), space)
         return answer
 

@@ -44,34 +44,34 @@ class RotationBody(BaseModel):
     grace: float = Field(default=0, description="seconds for which the old secret is good, too")
 
 
-@router.get("", operation_id="list_keys")
-async def everything(request: Request) -> Response:
+@router.get("")
+async def list_keys(request: Request) -> Response:
     """The keys that this one may manage, revoked ones too."""
     return await _answer(request, lambda core, caller: {"keys": keys.list_keys(core.store, by=caller.key)})
 
 
-@router.post("", status_code=201, operation_id="create_key")
-async def create(request: Request, body: KeyBody) -> Response:
+@router.post("", status_code=201)
+async def create_key(request: Request, body: KeyBody) -> Response:
     """Create a key. Its token is in this answer and nowhere else."""
     options = body.model_dump()
     return await _answer(request, lambda core, caller: keys.create(core.store, **options, by=caller.key), status=201)
 
 
-@router.post("/{id}/rotate", operation_id="rotate_key")
-async def rotate(request: Request, id: Name, rotation: RotationBody | None = None) -> Response:
+@router.post("/{id}/rotate")
+async def rotate_key(request: Request, id: Name, rotation: RotationBody | None = None) -> Response:
     """Give a key a new secret. Its token is in this answer and nowhere else."""
     grace = 0 if rotation is None else rotation.grace
     return await _answer(request, lambda core, caller: keys.rotate(core.store, id, grace=grace, by=caller.key))
 
 
-@router.delete("/{id}", operation_id="revoke_key")
-async def revoke(request: Request, id: Name) -> Response:
+@router.delete("/{id}")
+async def revoke_key(request: Request, id: Name) -> Response:
     """Revoke a key for good, at once and everywhere."""
     return await _answer(request, lambda core, caller: keys.revoke(core.store, id, by=caller.key))
 
 
-@router.get("/{id}/usage", operation_id="key_usage")
-async def usage(request: Request, id: Name, space: str | None = None, namespace: str | None = None) -> Response:
+@router.get("/{id}/usage")
+async def key_usage(request: Request, id: Name, space: str | None = None, namespace: str | None = None) -> Response:
     """How much of each of its limits a key has used."""
     return await _answer(
         request,

@@ -75,7 +75,6 @@ class RetryBody(Body):
     status_code=202,
     response_model=models.Learned,
     responses={200: {"model": models.Learned, "description": "With `wait`: the result."}},
-    operation_id="learn",
 )
 async def learn(http: WriteExchange, body: LearnBody) -> Response:
     """Keep a conversation verbatim, and make memories of it."""
@@ -86,20 +85,20 @@ async def learn(http: WriteExchange, body: LearnBody) -> Response:
     )
 
 
-@router.get("/jobs", response_model=models.Jobs, operation_id="jobs")
+@router.get("/jobs", response_model=models.Jobs)
 async def jobs(http: ReadExchange) -> Response:
     """The jobs that wait, run, or have failed for good, oldest first."""
     return await http.answer(lambda book: {"jobs": book.jobs()})
 
 
-@router.post("/jobs/work", response_model=models.Worked, operation_id="work")
+@router.post("/jobs/work", response_model=models.Worked)
 async def work(http: WriteExchange, body: WorkBody | None = None) -> Response:
     """Run the jobs of this space that are due, now."""
     hurry = body is not None and body.hurry
     return await http.having(long=True).answer(lambda book: {"done": book.work(hurry=hurry)}, keep=True)
 
 
-@router.post("/jobs/retry", response_model=models.Retried, operation_id="retry")
+@router.post("/jobs/retry", response_model=models.Retried)
 async def retry(http: WriteExchange, body: RetryBody | None = None) -> Response:
     """Queue a job again that had failed for good, or all of them."""
     number = None if body is None else body.number

@@ -146,14 +146,14 @@ class ListBody(Body):
     cursor: str | None = Field(default=None, description="From the page before.")
 
 
-@router.post("/memories/list", response_model=models.Page, operation_id="list_memories_by_body")
-async def list_by_body(http: ReadExchange, body: ListBody) -> Response:
+@router.post("/memories/list", response_model=models.Page)
+async def list_memories_by_body(http: ReadExchange, body: ListBody) -> Response:
     """One page of memories by when they were said."""
     return await http.answer(lambda book: book.list(**body.given()))
 
 
-@router.get("/memories", response_model=models.Page, operation_id="list_memories")
-async def list_by_query(
+@router.get("/memories", response_model=models.Page)
+async def list_memories(
     http: ReadExchange,
     kinds: Several = None,
     tags: Several = None,
@@ -191,21 +191,21 @@ def _parse(text: str) -> Any:
         raise InvalidFilter(f"the filter is not JSON: {error}") from error
 
 
-@router.post("/memories", status_code=201, response_model=models.Memory, operation_id="remember")
+@router.post("/memories", status_code=201, response_model=models.Memory)
 async def remember(http: WriteExchange, body: RememberBody) -> Response:
     """Remember one thing; when this answers, it is on disk."""
     draft = body.draft()
     return await http.answer(lambda book: book.remember(draft, reconcile=body.reconcile), status=201)
 
 
-@router.post("/memories/batch", status_code=201, response_model=models.Memories, operation_id="remember_all")
+@router.post("/memories/batch", status_code=201, response_model=models.Memories)
 async def remember_all(http: WriteExchange, body: RememberAllBody) -> Response:
     """Remember several things, all or none."""
     drafts = [each.draft() for each in body.memories]
     return await http.answer(lambda book: {"memories": book.remember(drafts, reconcile=body.reconcile)}, status=201)
 
 
-@router.post("/memories/forget", response_model=models.Forgotten, operation_id="forget")
+@router.post("/memories/forget", response_model=models.Forgotten)
 async def forget(http: WriteExchange, body: ForgetBody) -> Response:
     """Remove memories with all their versions, vectors and words, and say what was removed."""
     wanted = body.arguments()
@@ -216,7 +216,7 @@ async def forget(http: WriteExchange, body: ForgetBody) -> Response:
     return await http.having(long=True).answer(lambda book: book.forget(**wanted))
 
 
-@router.post("/memories/prune", response_model=models.Forgotten, operation_id="prune")
+@router.post("/memories/prune", response_model=models.Forgotten)
 async def prune(http: WriteExchange, body: PruneBody) -> Response:
     """Forget what a policy lets go of; by default only say what would go."""
     if body.dry_run:
@@ -224,22 +224,22 @@ async def prune(http: WriteExchange, body: PruneBody) -> Response:
     return await http.having(long=True).answer(lambda book: book.prune(**body.given()), keep=True)
 
 
-@router.post("/memories/quarantine", response_model=models.Ids, operation_id="quarantine")
+@router.post("/memories/quarantine", response_model=models.Ids)
 async def quarantine(http: WriteExchange, body: QuarantineBody) -> Response:
     """Take memories out of recall, with what was learned from them."""
     wanted = body.arguments()
     return await http.answer(lambda book: {"ids": book.quarantine(**wanted)})
 
 
-@router.post("/memories/release", response_model=models.Ids, operation_id="release")
+@router.post("/memories/release", response_model=models.Ids)
 async def release(http: WriteExchange, body: ReleaseBody) -> Response:
     """Let memories stand again that were in quarantine."""
     wanted = body.arguments()
     return await http.answer(lambda book: {"ids": book.release(**wanted)})
 
 
-@router.get("/memories/{id}", response_model=models.Memory, operation_id="get_memory")
-async def get(
+@router.get("/memories/{id}", response_model=models.Memory)
+async def get_memory(
     http: ReadExchange,
     id: Name,
     version: Annotated[int | None, Query(description="The version to read; the current one if absent.")] = None,
@@ -248,7 +248,7 @@ async def get(
     return await http.answer(lambda book: book.get(id, version=version))
 
 
-@router.patch("/memories/{id}", response_model=models.Memory, operation_id="revise")
+@router.patch("/memories/{id}", response_model=models.Memory)
 async def revise(http: WriteExchange, id: Name, body: ReviseBody) -> Response:
     """Give a memory a new version. `If-Match: "3"` makes it a change of version 3 only."""
     changes, version = with_content(body.given(), needed=False), http.expected_version()
@@ -258,25 +258,25 @@ async def revise(http: WriteExchange, id: Name, body: ReviseBody) -> Response:
     )
 
 
-@router.delete("/memories/{id}", response_model=models.Forgotten, operation_id="forget_memory")
-async def forget_one(http: WriteExchange, id: Name) -> Response:
+@router.delete("/memories/{id}", response_model=models.Forgotten)
+async def forget_memory(http: WriteExchange, id: Name) -> Response:
     """Remove a memory with all its versions, and what was learned from it alone."""
     return await http.answer(lambda book: book.forget(id))
 
 
-@router.get("/memories/{id}/history", response_model=models.History, operation_id="history")
+@router.get("/memories/{id}/history", response_model=models.History)
 async def history(http: ReadExchange, id: Name) -> Response:
     """Every version of a memory, oldest first."""
     return await http.answer(lambda book: {"revisions": book.history(id)})
 
 
-@router.get("/memories/{id}/links", response_model=models.Links, operation_id="links")
+@router.get("/memories/{id}/links", response_model=models.Links)
 async def links(http: ReadExchange, id: Name) -> Response:
     """The links of a memory to others."""
     return await http.answer(lambda book: {"links": book.links(id)})
 
 
-@router.post("/memories/{id}/undo", response_model=models.Links, operation_id="undo")
+@router.post("/memories/{id}/undo", response_model=models.Links)
 async def undo(http: WriteExchange, id: Name, body: UndoBody) -> Response:
     """Take back what reconciliation made of two memories."""
     return await http.answer(lambda book: {"links": book.undo(id, body.other)})

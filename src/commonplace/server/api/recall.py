@@ -41,13 +41,13 @@ class FeedbackBody(Body):
     signal: Signal
 
 
-@router.post("/recall", response_model=models.Recall, operation_id="recall")
+@router.post("/recall", response_model=models.Recall)
 async def recall(http: RecallExchange, body: RecallBody) -> Response:
     """Recall what bears on the query, the best first; an empty answer means that nothing does."""
     return await http.answer(lambda book: book.recall(**body.given()))
 
 
-@router.post("/feedback", response_model=models.Touched, operation_id="feedback")
+@router.post("/feedback", response_model=models.Touched)
 async def feedback(http: WriteExchange, body: FeedbackBody) -> Response:
     """Tell whether what was recalled was used, ignored or wrong."""
     return await http.answer(lambda book: {"memories": book.feedback(body.target, body.signal)})

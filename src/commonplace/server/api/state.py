@@ -78,13 +78,13 @@ class MessagesBody(Body):
 kv = APIRouter(tags=["key-value"], route_class=Route)
 
 
-@kv.get("/kv", response_model=models.Namespaces, operation_id="namespaces")
+@kv.get("/kv", response_model=models.Namespaces)
 async def namespaces(http: ReadExchange) -> Response:
     """The namespaces that hold anything."""
     return await http.answer(lambda book: {"namespaces": book.namespaces()})
 
 
-@kv.get("/kv/{namespace}", response_model=models.Keys, operation_id="keys")
+@kv.get("/kv/{namespace}", response_model=models.Keys)
 async def keys(
     http: ReadExchange,
     namespace: Name,
@@ -94,7 +94,7 @@ async def keys(
     return await http.answer(lambda book: {"keys": book.kv(namespace).keys(prefix)})
 
 
-@kv.get("/kv/{namespace}/{key:path}", response_model=models.Entry, operation_id="get_entry")
+@kv.get("/kv/{namespace}/{key:path}", response_model=models.Entry)
 async def get_entry(http: ReadExchange, namespace: Name, key: Name) -> Response:
     """The value with its version and times."""
 
@@ -107,20 +107,20 @@ async def get_entry(http: ReadExchange, namespace: Name, key: Name) -> Response:
     return await http.answer(verb)
 
 
-@kv.put("/kv/{namespace}/{key:path}", response_model=models.Entry, operation_id="set_entry")
+@kv.put("/kv/{namespace}/{key:path}", response_model=models.Entry)
 async def set_entry(http: WriteExchange, namespace: Name, key: Name, body: EntryBody) -> Response:
     """Set a value. `If-Match: "3"` replaces only version 3, `If-None-Match: *` only sets a new key."""
     version = http.expected_version()
     return await http.answer(lambda book: book.kv(namespace).set(key, body.value, ttl=body.ttl, if_version=version))
 
 
-@kv.post("/kv/{namespace}/{key:path}", response_model=models.Entry, operation_id="append_to_entry")
+@kv.post("/kv/{namespace}/{key:path}", response_model=models.Entry)
 async def append_to_entry(http: WriteExchange, namespace: Name, key: Name, body: ItemsBody) -> Response:
     """Add items to the end of a list in one step; create the list if there is none."""
     return await http.answer(lambda book: book.kv(namespace).append(key, *body.items))
 
 
-@kv.delete("/kv/{namespace}/{key:path}", response_model=models.Deleted, operation_id="delete_entry")
+@kv.delete("/kv/{namespace}/{key:path}", response_model=models.Deleted)
 async def delete_entry(http: WriteExchange, namespace: Name, key: Name) -> Response:
     """Delete a value; `deleted` is false if there was none."""
     version = http.expected_version()
@@ -132,19 +132,19 @@ async def delete_entry(http: WriteExchange, namespace: Name, key: Name) -> Respo
 canvas_routes = APIRouter(tags=["canvases"], route_class=Route)
 
 
-@canvas_routes.get("/canvases", response_model=models.Canvases, operation_id="canvases")
+@canvas_routes.get("/canvases", response_model=models.Canvases)
 async def canvases(http: ReadExchange) -> Response:
     """The canvases that hold a file."""
     return await http.answer(lambda book: {"canvases": book.canvases()})
 
 
-@canvas_routes.get("/canvases/{canvas}", response_model=models.Standing, operation_id="files")
+@canvas_routes.get("/canvases/{canvas}", response_model=models.Standing)
 async def files(http: ReadExchange, canvas: Name) -> Response:
     """The current files and the revision of each."""
     return await http.answer(lambda book: {"files": book.canvas(canvas).files()})
 
 
-@canvas_routes.get("/canvases/{canvas}/files/{path:path}", response_model=models.File, operation_id="read_file")
+@canvas_routes.get("/canvases/{canvas}/files/{path:path}", response_model=models.File)
 async def read_file(
     http: ReadExchange,
     canvas: Name,
@@ -155,7 +155,7 @@ async def read_file(
     return await http.answer(lambda book: book.canvas(canvas).file(path, revision))
 
 
-@canvas_routes.put("/canvases/{canvas}/files/{path:path}", response_model=models.File, operation_id="write_file")
+@canvas_routes.put("/canvases/{canvas}/files/{path:path}", response_model=models.File)
 async def write_file(http: WriteExchange, canvas: Name, path: Name, body: FileBody) -> Response:
     """Write a file as its next revision; `If-Match` and `If-None-Match: *` as for entries."""
     version = http.expected_version()
@@ -164,7 +164,7 @@ async def write_file(http: WriteExchange, canvas: Name, path: Name, body: FileBo
     )
 
 
-@canvas_routes.delete("/canvases/{canvas}/files/{path:path}", response_model=models.File, operation_id="delete_file")
+@canvas_routes.delete("/canvases/{canvas}/files/{path:path}", response_model=models.File)
 async def delete_file(
     http: WriteExchange,
     canvas: Name,
@@ -176,7 +176,7 @@ async def delete_file(
     return await http.answer(lambda book: book.canvas(canvas).delete(path, author=author, if_version=version))
 
 
-@canvas_routes.post("/canvases/{canvas}/patch", response_model=models.Files, operation_id="apply_patch")
+@canvas_routes.post("/canvases/{canvas}/patch", response_model=models.Files)
 async def apply_patch(http: WriteExchange, canvas: Name, body: PatchBody) -> Response:
     """Apply a unified diff over one or several files, all or nothing."""
     return await http.answer(
@@ -184,15 +184,13 @@ async def apply_patch(http: WriteExchange, canvas: Name, body: PatchBody) -> Res
     )
 
 
-@canvas_routes.get(
-    "/canvases/{canvas}/revisions/{path:path}", response_model=models.Revisions, operation_id="file_revisions"
-)
+@canvas_routes.get("/canvases/{canvas}/revisions/{path:path}", response_model=models.Revisions)
 async def file_revisions(http: ReadExchange, canvas: Name, path: Name) -> Response:
     """Every revision of a file, oldest first."""
     return await http.answer(lambda book: {"revisions": book.canvas(canvas).revisions(path)})
 
 
-@canvas_routes.get("/canvases/{canvas}/diff/{path:path}", response_model=models.Diff, operation_id="diff")
+@canvas_routes.get("/canvases/{canvas}/diff/{path:path}", response_model=models.Diff)
 async def diff(
     http: ReadExchange,
     canvas: Name,
@@ -204,7 +202,7 @@ async def diff(
     return await http.answer(lambda book: {"diff": book.canvas(canvas).diff(path, old, new)})
 
 
-@canvas_routes.post("/canvases/{canvas}/forget", response_model=models.Erased, operation_id="forget_file")
+@canvas_routes.post("/canvases/{canvas}/forget", response_model=models.Erased)
 async def forget_file(http: WriteExchange, canvas: Name, body: PathBody) -> Response:
     """Erase a file with every revision."""
     return await http.answer(lambda book: {"revisions": book.canvas(canvas).forget(body.path)})
@@ -215,13 +213,13 @@ async def forget_file(http: WriteExchange, canvas: Name, body: PathBody) -> Resp
 transcript_routes = APIRouter(tags=["transcripts"], route_class=Route)
 
 
-@transcript_routes.get("/transcripts", response_model=models.Transcripts, operation_id="transcripts")
+@transcript_routes.get("/transcripts", response_model=models.Transcripts)
 async def transcripts(http: ReadExchange) -> Response:
     """The sessions that have a transcript."""
     return await http.answer(lambda book: {"transcripts": book.transcripts()})
 
 
-@transcript_routes.get("/transcripts/{session}", response_model=models.Messages, operation_id="read_transcript")
+@transcript_routes.get("/transcripts/{session}", response_model=models.Messages)
 async def read_transcript(
     http: ReadExchange,
     session: Name,
@@ -245,14 +243,14 @@ async def read_transcript(
     return await http.answer(verb)
 
 
-@transcript_routes.post("/transcripts/{session}", status_code=201, response_model=models.Messages, operation_id="say")
+@transcript_routes.post("/transcripts/{session}", status_code=201, response_model=models.Messages)
 async def say(http: WriteExchange, session: Name, body: MessagesBody) -> Response:
     """Add messages at the end, all or none; the answer means that they are on disk and have their numbers."""
     messages = [each.given() for each in body.messages]
     return await http.answer(lambda book: {"messages": book.transcript(session).extend(messages)}, status=201)
 
 
-@transcript_routes.delete("/transcripts/{session}", response_model=models.Unsaid, operation_id="forget_transcript")
+@transcript_routes.delete("/transcripts/{session}", response_model=models.Unsaid)
 async def forget_transcript(http: WriteExchange, session: Name) -> Response:
     """Erase the whole transcript, with what was learned from it alone."""
     return await http.answer(lambda book: {"messages": book.transcript(session).forget()})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -36,7 +36,6 @@ _Records = Iterator[dict[str, Any]]
 
 @router.get(
     "/export",
-    operation_id="export",
     response_class=Response,
     responses={200: {"description": "One JSON record a line; the last is the end.", "content": {LINES: {}}}},
 )
@@ -59,7 +58,7 @@ async def _send_lines(door: Door, records: _Records, batch: list[dict[str, Any]]
     sent = 0
     try:
         while batch:
-            yield await door.in_thread(partial(_join, batch))
+            yield await door.in_thread(partial(b"".join, (to_json(record) + b"\n" for record in batch)))
             sent += len(batch)
             batch = await door.in_thread(lambda: list(islice(records, _BATCH)))
     except CommonplaceError as error:
@@ -69,13 +68,8 @@ async def _send_lines(door: Door, records: _Records, batch: list[dict[str, Any]]
     yield to_json({"type": "end", "records": sent}) + b"\n"
 
 
-def _join(batch: Iterable[dict[str, Any]]) -> bytes:
-    return b"".join(to_json(record) + b"\n" for record in batch)
-
-
 @router.post(
     "/import",
-    operation_id="import_records",
     response_model=models.Loaded,
     openapi_extra={
         "requestBody": {
@@ -89,7 +83,7 @@ def _join(batch: Iterable[dict[str, Any]]) -> bytes:
         }
     },
 )
-async def load(http: ImportExchange) -> Response:
+async def import_records(http: ImportExchange) -> Response:
     """Take in what `export` gave, all or nothing; what is there already is left alone."""
     ensure_type(http.request, *_LINE_TYPES)
     door = http.door
@@ -156,7 +150,6 @@ def _parse_record(line: bytes, number: int) -> dict[str, Any]:
 
 @router.get(
     "/backup",
-    operation_id="backup",
     response_class=Response,
     responses={200: {"description": "The book's file.", "content": {"application/vnd.sqlite3": {}}}},
 )
@@ -190,13 +183,13 @@ async def _send(door: Door, place: tempfile.TemporaryDirectory[str]) -> AsyncIte
         place.cleanup()
 
 
-@care.get("/stats", response_model=models.Stats, operation_id="stats")
+@care.get("/stats", response_model=models.Stats)
 async def stats(http: ReadExchange) -> Response:
     """How much the space holds, and with what."""
     return await http.answer(lambda book: book.stats())
 
 
-@care.get("/check", response_model=models.Check, operation_id="check")
+@care.get("/check", response_model=models.Check)
 async def check(
     http: ReadExchange,
     deep: Annotated[bool, Query(description="Compare every index with the rows; needs a key that may admin.")] = False,
