@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 _Item = TypeVar("_Item")
 _Found = re.Match[str] | None
@@ -15,41 +13,28 @@ _Found = re.Match[str] | None
 _FOLDED_OTHERWISE = re.compile("[\u0130\u0131\u017f\u1c80-\u1c8f]")
 
 
-@dataclass(frozen=True)
 class Pattern:
     """A regular expression. Most are never used, and compiling them all takes a quarter of a second."""
 
-    text: str
-    flags: int = 0
+    match: Callable[..., _Found]
+    fullmatch: Callable[..., _Found]
+    search: Callable[..., _Found]
+    finditer: Callable[[str], Iterator[re.Match[str]]]
+    findall: Callable[[str], list[str]]
+    sub: Callable[[str | Callable[[re.Match[str]], str], str], str]
 
-    @cached_property
-    def _compiled(self) -> re.Pattern[str]:
-        return re.compile(self.text, self.flags)
+    def __init__(self, text: str, flags: int = 0) -> None:
+        self.text = text
+        self.flags = flags
 
-    # Once looked up, each of these is the compiled pattern's own method and costs no further call.
-    @cached_property
-    def match(self) -> Callable[..., _Found]:
-        return self._compiled.match
-
-    @cached_property
-    def fullmatch(self) -> Callable[..., _Found]:
-        return self._compiled.fullmatch
-
-    @cached_property
-    def search(self) -> Callable[..., _Found]:
-        return self._compiled.search
-
-    @cached_property
-    def finditer(self) -> Callable[[str], Iterator[re.Match[str]]]:
-        return self._compiled.finditer
-
-    @cached_property
-    def findall(self) -> Callable[[str], list[str]]:
-        return self._compiled.findall
-
-    @cached_property
-    def sub(self) -> Callable[[str | Callable[[re.Match[str]], str], str], str]:
-        return self._compiled.sub
+    def __getattr__(self, name: str) -> Any:
+        """Compile the pattern when one of its methods is first used; later uses find the method without a call."""
+        if name not in Pattern.__annotations__:
+            raise AttributeError(name)
+        compiled = re.compile(self.text, self.flags)
+        for method in Pattern.__annotations__:
+            setattr(self, method, getattr(compiled, method))
+        return getattr(compiled, name)
 
 
 class Sieve(Generic[_Item]):
