@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from commonplace.models.catalog import MODELS, KnownModel, find, folder, get, home, is_fetched, names, path
+from commonplace.models.catalog import MODELS, KnownModel, find, get, home, is_fetched, path
 
-__all__ = ["MODELS", "KnownModel", "find", "folder", "get", "home", "is_fetched", "names", "path"]
+__all__ = ["MODELS", "KnownModel", "find", "get", "home", "is_fetched", "path"]

@@ -137,7 +137,7 @@ def is_fetched(model: KnownModel) -> bool:
     return (path(model) / "model.json").is_file()  # a folder comes into place whole or not at all
 
 
-def folder(name: str, unavailable: type[ModelUnavailable] = ModelUnavailable) -> Path:
+def fetched_folder(name: str, unavailable: type[ModelUnavailable] = ModelUnavailable) -> Path:
     """Return the folder of a fetched model; if it was not fetched, raise an error that says how to."""
     model = find(name)
     if not is_fetched(model):

@@ -80,7 +80,7 @@ def load(spec: Reranker | str | None = None) -> Reranker | None:
         if maker == "onnx" and folder:
             return OnnxReranker(folder)
         if spec in catalog.names("reranker"):
-            return OnnxReranker(catalog.folder(spec))
+            return OnnxReranker(catalog.fetched_folder(spec))
         raise InvalidInput(f"unknown reranker {spec!r}: expected {_KNOWN}")
     if isinstance(spec, type):
         raise InvalidInput(f"{spec.__name__} is a class; pass a reranker made from it")

@@ -82,7 +82,7 @@ def _load_named(spec: str) -> Embedder:
     if spec == "none":
         return WordsOnly()
     if spec in catalog.names("embedder"):
-        maker, model = "onnx", str(catalog.folder(spec, EmbedderUnavailable))
+        maker, model = "onnx", str(catalog.fetched_folder(spec, EmbedderUnavailable))
     if maker == "onnx" and model:
         from commonplace.models.embedders.onnx import OnnxEmbedder
 
