@@ -116,7 +116,7 @@ class IdempotencyRecord:
         if recorded.digest != self._digest:
             raise RequestReused("this idempotency key came before, with another request: give each request its own")
         if recorded.result is None:
-            raise AnswerLost("this request was carried out before; its answer is not kept: read what stands now")
+            raise AnswerLost("this request was carried out before; its answer is not kept: read the current state")
         kind, tagged = json.loads(recorded.result)
         return FirstResult(_untag(tagged), is_answer=kind == "answer")
 

@@ -114,13 +114,9 @@ class Charge:
         before = rows.count_memories(tx, space, now=times.now(), most=most + 1)
         if before > most:
             before = rows.count_memories(tx, space, now=times.now())
-        done = work(tx)
-        allowed = max(before, most)
+        done, allowed = work(tx), max(before, most)
         if rows.count_memories(tx, space, now=times.now(), most=allowed + 1) > allowed:
-            raise QuotaExceeded(
-                f"the space may hold {most:,} memories and would hold more: forget some, or ask for another plan",
-                retry_after=_LATER,
-            )
+            raise _too_much(f"the space may hold {most:,} memories and would hold more: forget some")
         return done
 
     def _run_within_bytes(self, tx: Tx, space: int, namespace: str, work: Callable[[Tx], T]) -> T:
@@ -129,12 +125,12 @@ class Charge:
         done = work(tx)
         after = rows.count_bytes(tx, space, namespace, now=times.now())
         if after > max(before, most):
-            raise QuotaExceeded(
-                f"a namespace may hold {most:,} bytes, and this one would hold {after:,}: delete some,"
-                " or ask for another plan",
-                retry_after=_LATER,
-            )
+            raise _too_much(f"a namespace may hold {most:,} bytes, and this one would hold {after:,}: delete some")
         return done
+
+
+def _too_much(why: str) -> QuotaExceeded:
+    return QuotaExceeded(f"{why}, or ask for another plan", retry_after=_LATER)
 
 
 def charge_of(call: Call, caller: Caller) -> Charge | None:
@@ -201,6 +197,6 @@ def _used_up(count: Count, now: int) -> LimitReached:
     ends = plans.period_end(count.period, plans.period_start(count.period, now))
     again = times.from_micros(ends).isoformat()
     return QuotaExceeded(
-        f"the {count.most:,} {_UNITS[count.name]} of this key are used up; counting begins anew at {again}",
+        f"the {count.most:,} {_UNITS[count.name]} of this key are used up; counting starts again at {again}",
         retry_after=(ends - now) / 1e6,
     )

@@ -106,7 +106,7 @@ class HeadLimits(HttpToolsProtocol):
     """Set while a head is expected."""
     _size = 0
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
         super().connection_made(transport)
         self._await_head()
 

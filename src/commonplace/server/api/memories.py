@@ -67,7 +67,7 @@ class ReviseBody(Body):
     importance: float | None = None
     source: str | None = None
     said_at: Moment | None = None
-    ttl: float | None = Field(default=None, description="Seconds from now; null lets it stay for ever.")
+    ttl: float | None = Field(default=None, description="Seconds from now; null: for ever.")
     vector: list[float] | None = None
     reason: str | None = None
 
@@ -93,7 +93,7 @@ class ForgetBody(SelectionBody):
     model_config = example({"tags": ["draft"], "dry_run": True})
 
     everything: bool = Field(default=False, description="Empty the space; needs a key that may admin.")
-    dry_run: bool = Field(default=False, description="Only say what would go.")
+    dry_run: bool = Field(default=False, description="Only say what would be forgotten.")
 
 
 class QuarantineBody(SelectionBody):
@@ -116,11 +116,11 @@ class PruneBody(Body):
     model_config = example({"older_than": 7776000, "kinds": ["message"]})
 
     older_than: float | None = Field(default=None, description="Seconds since it was said, used or repeated.")
-    weaker_than: float | None = Field(default=None, description="0 to 1.2: what time, importance and use leave.")
+    weaker_than: float | None = Field(default=None, description="0 to 1.2: what time, importance and use leave of it.")
     keep: int | None = Field(default=None, description="How many may stay, the strongest.")
     kinds: Names | None = None
     tags: Names | None = None
-    dry_run: bool = Field(default=True, description="Only say what would go.")
+    dry_run: bool = Field(default=True, description="Only say what would be forgotten.")
 
 
 class UndoBody(Body):
@@ -160,7 +160,7 @@ async def list_memories(
     users: Several = None,
     agents: Several = None,
     sessions: Several = None,
-    shared: Annotated[bool, Query(description="Whether memories of nobody in particular are found too.")] = True,
+    shared: Annotated[bool, Query(description="Whether memories without that part are found too.")] = True,
     filter: Annotated[str | None, Query(description="A filter as JSON text.")] = None,
     superseded: bool = False,
     order: Literal["newest", "oldest"] = "newest",
@@ -218,7 +218,7 @@ async def forget(http: WriteExchange, body: ForgetBody) -> Response:
 
 @router.post("/memories/prune", response_model=models.Forgotten)
 async def prune(http: WriteExchange, body: PruneBody) -> Response:
-    """Forget what a policy lets go of; by default only say what would go."""
+    """Forget memories by a policy; by default only say which."""
     if body.dry_run:
         http = http.having(operation="read", idempotency_key=None)
     return await http.having(long=True).answer(lambda book: book.prune(**body.given()), keep=True)
@@ -233,7 +233,7 @@ async def quarantine(http: WriteExchange, body: QuarantineBody) -> Response:
 
 @router.post("/memories/release", response_model=models.Ids)
 async def release(http: WriteExchange, body: ReleaseBody) -> Response:
-    """Let memories stand again that were in quarantine."""
+    """Release memories from quarantine."""
     wanted = body.arguments()
     return await http.answer(lambda book: {"ids": book.release(**wanted)})
 
@@ -244,7 +244,7 @@ async def get_memory(
     id: Name,
     version: Annotated[int | None, Query(description="The version to read; the current one if absent.")] = None,
 ) -> Response:
-    """The memory as it stands, or as it was at a version."""
+    """The current memory, or one of its versions."""
     return await http.answer(lambda book: book.get(id, version=version))
 
 
@@ -278,5 +278,5 @@ async def links(http: ReadExchange, id: Name) -> Response:
 
 @router.post("/memories/{id}/undo", response_model=models.Links)
 async def undo(http: WriteExchange, id: Name, body: UndoBody) -> Response:
-    """Take back what reconciliation made of two memories."""
+    """Undo what reconciliation made of two memories."""
     return await http.answer(lambda book: {"links": book.undo(id, body.other)})

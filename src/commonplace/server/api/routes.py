@@ -57,7 +57,7 @@ class Body(BaseModel):
         return {name: _value_of(getattr(self, name)) for name in self.model_fields_set}
 
     def as_argument(self) -> object:
-        """Return the argument of a verb that this stands for."""
+        """Return the argument of a verb that this becomes."""
         return self.given()
 
 
@@ -150,7 +150,7 @@ class Exchange:
             raise InvalidInput("send If-Match or If-None-Match, not both")
         if none is not None:
             if none.strip() != "*":
-                raise InvalidInput(f"If-None-Match is * (only if nothing stands there), not {none!r}")
+                raise InvalidInput(f"If-None-Match is * (only for something new), not {none!r}")
             return 0
         if match is None:
             return None

@@ -101,7 +101,7 @@ async def get_entry(http: ReadExchange, namespace: Name, key: Name) -> Response:
     def verb(book: Book) -> object:
         entry = book.kv(namespace).entry(key)
         if entry is None:
-            raise NotFound(f"nothing stands under {key!r} in {namespace!r}")
+            raise NotFound(f"there is no key {key!r} in the namespace {namespace!r}")
         return entry
 
     return await http.answer(verb)

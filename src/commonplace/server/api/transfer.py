@@ -30,7 +30,7 @@ _LINE_TYPES = (LINES, "application/ndjson", "application/jsonl", "application/x-
 _BATCH = 200
 _CHUNK = 1 << 20
 _LONGEST = 128_000_000
-"""Bytes of a line: the largest content in Base64, with its vector and all that is said of it, has less."""
+"""Largest line in bytes: enough for the largest content in Base64 with its vector and metadata."""
 _Records = Iterator[dict[str, Any]]
 
 
@@ -62,7 +62,7 @@ async def _send_lines(door: Door, records: _Records, batch: list[dict[str, Any]]
             sent += len(batch)
             batch = await door.in_thread(lambda: list(islice(records, _BATCH)))
     except CommonplaceError as error:
-        # The status is sent already: only the last line can tell.
+        # The status is already sent, so the last line has to report it.
         yield to_json({**problem_body(error), "type": "error"}) + b"\n"
         return
     yield to_json({"type": "end", "records": sent}) + b"\n"
@@ -84,7 +84,7 @@ async def _send_lines(door: Door, records: _Records, batch: list[dict[str, Any]]
     },
 )
 async def import_records(http: ImportExchange) -> Response:
-    """Take in what `export` gave, all or nothing; what is there already is left alone."""
+    """Import what `export` wrote, all or nothing; known records are skipped."""
     ensure_type(http.request, *_LINE_TYPES)
     door = http.door
     await door.admit(http.call)
@@ -97,7 +97,7 @@ async def import_records(http: ImportExchange) -> Response:
 
 
 async def _spool(door: Door, request: Request, spool: IO[bytes]) -> str:
-    """Put a body into a file, and return its digest; the event loop never waits for the disk."""
+    """Write a body to a file, and return its digest; the event loop never waits for the disk."""
     digest, waiting, size = hashlib.sha256(), [], 0
     try:
         async for chunk in request.stream():
@@ -109,14 +109,14 @@ async def _spool(door: Door, request: Request, spool: IO[bytes]) -> str:
                 waiting, size = [], 0
         await door.in_thread(partial(spool.write, b"".join(waiting)))
     except ClientDisconnect as error:
-        raise InvalidInput("the connection broke off before the end: nothing was stored") from error
+        raise InvalidInput("the connection ended before the body did: nothing was stored") from error
     except OSError as error:
         raise StoreFull(f"the server has no room for the records while it checks them: {error.strerror}") from error
     return digest.hexdigest()
 
 
 def _read_records(spool: IO[bytes]) -> Iterator[Any]:
-    """The records of a file of lines; one that ends before its end line says so is refused."""
+    """Yield the records of a file of lines; raise InvalidInput if the end line does not match."""
     spool.seek(0)
     taken, ended = 0, False
     for number, line in enumerate(iter(partial(spool.readline, _LONGEST + 1), b""), start=1):
@@ -128,7 +128,7 @@ def _read_records(spool: IO[bytes]) -> Iterator[Any]:
         if ended:
             raise InvalidInput(f"line {number} comes after the end: nothing was stored")
         if record.get("type") == "error":
-            raise InvalidInput(f"line {number} says that the export failed: nothing was stored")
+            raise InvalidInput(f"line {number} reports that the export failed: nothing was stored")
         if record.get("type") == "end":
             if record.get("records") != taken:
                 raise InvalidInput(f"there are {taken} records, not {record.get('records')!r}: nothing was stored")
@@ -144,7 +144,7 @@ def _parse_record(line: bytes, number: int) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise InvalidInput(f"line {number} is not JSON: {error}; nothing was stored") from error
     if not isinstance(record, dict):
-        raise InvalidInput(f"line {number} is no JSON object: nothing was stored")
+        raise InvalidInput(f"line {number} is not a JSON object: nothing was stored")
     return record
 
 

@@ -93,7 +93,7 @@ def get(book: Book, namespace: Name, key: Key) -> dict[str, Json]:
     """A value, with its version as the ETag."""
     entry = book.kv(namespace).entry(key)
     if entry is None:
-        raise NotFound(f"nothing stands under {key!r} in {namespace!r}")
+        raise NotFound(f"there is no key {key!r} in the namespace {namespace!r}")
     return _entry_body(namespace, entry)
 
 
@@ -103,7 +103,7 @@ def delete(book: Book, namespace: Name, key: Key, version: Version) -> dict[str,
     """Delete a value."""
     try:
         if not book.kv(namespace).delete(key, if_version=version):
-            raise NotFound(f"nothing stands under {key!r} in {namespace!r}")
+            raise NotFound(f"there is no key {key!r} in the namespace {namespace!r}")
     except Conflict as error:
         raise PreconditionFailed(str(error), current=error.current) from error
     return {"namespace": namespace, "key": key, "deleted": True}

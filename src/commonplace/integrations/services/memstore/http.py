@@ -146,7 +146,7 @@ async def sign_up(request: Request, body: MemstoreAgent) -> Response:
     """Create a key for anybody, if the server allows it."""
     key = await host_of(request).sign_up(body.name)
     if key is None:
-        raise NotFound("nobody can sign up here: ask whoever runs this server for a key")
+        raise NotFound("sign-up is off on this server: ask its operator for a key")
     made = {"name": body.name, "api_key": key, "message": "Keep this key: it is shown only once."}
     return Response(to_json(made), 201, media_type="application/json")
 
