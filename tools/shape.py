@@ -34,7 +34,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("learn",),
     ("transfer", "access"),
     ("kv", "canvas", "transcript"),
-    ("backend", "book", "local", "aio"),
+    ("book", "local", "aio"),
     ("remote",),
     ("location",),
     ("__init__",),
@@ -147,7 +147,7 @@ class Trace:
     """Collects our files whose functions run while recording, in every thread that started after `install`."""
 
     def __init__(self) -> None:
-        self.files: set[str] = set()
+        self.files: dict[str, None] = {}
         self.frames = 0
         self.recording = False
 
@@ -163,18 +163,18 @@ class Trace:
         if not self.recording:
             return
         if event == "call" and frame.f_code.co_filename.startswith(str(PACKAGE)):
-            self.files.add(str(Path(frame.f_code.co_filename).relative_to(PACKAGE)))
+            self.files.setdefault(str(Path(frame.f_code.co_filename).relative_to(PACKAGE)))
         elif event == "c_call" and type(getattr(arg, "__self__", None)).__module__ == "apsw":
             self.frames = max(self.frames, _depth(frame))
 
     def of(self, call: Callable[[], object]) -> dict[str, Any]:
-        """Run `call` and return what it executed, with our frames at its deepest SQL statement."""
-        self.files, self.frames, self.recording = set(), 0, True
+        """Run `call`; return the files in the order of their first use, and our frames at its deepest SQL statement."""
+        self.files, self.frames, self.recording = {}, 0, True
         try:
             call()
         finally:
             self.recording = False
-        return {"files": len(self.files), "frames": self.frames, "which": sorted(self.files)}
+        return {"files": len(self.files), "frames": self.frames, "which": list(self.files)}
 
 
 def _depth(frame: FrameType | None) -> int:
