@@ -236,6 +236,6 @@ def test_an_answer_is_not_kept_after_its_texts_were_forgotten(http: httpx.Client
     record = IdempotencyRecord(":learn", "digest")
     store.write(lambda tx: record.run(tx, place.find(), lambda tx: 7), place.find())
     store.write(lambda tx: requests.purge(tx, place.find()), place.find())
-    record.keep_answer(store, place.find(), Learned(session="s", messages=("forgotten",)))
+    record.keep_answer(store, place.find(), Learned(session="s", messages=("forgotten",)), is_repeated=False)
     with pytest.raises(AnswerLost):
         record.find(store, place.find())

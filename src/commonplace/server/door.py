@@ -110,7 +110,8 @@ class Door:
         except AlreadyAnswered as answered:
             return cast("T", answered.value)
         if keep:
-            done = record.keep_answer(self._core.store, place.find(), done)
+            is_repeated = before is not None or store.is_repeated
+            done = record.keep_answer(self._core.store, place.find(), done, is_repeated=is_repeated)
         self._ensure_charged(store, charge)
         return done
 

@@ -56,45 +56,43 @@ class AlreadyAnswered(Exception):
         self.value = value
 
 
+@dataclass(frozen=True, slots=True)
 class IdempotencyRecord:
     """The record of one request under its idempotency key."""
 
-    def __init__(self, name: str, digest: str) -> None:
-        self._name = name
-        self._digest = digest
-        self._is_repeated = False
+    name: str
+    """The id of the caller's API key and the idempotency key."""
+    digest: str
 
     def find(self, store: Store, space: int) -> FirstResult | None:
         """Return what the request gave before, or None; raise RequestReused if another request has this key."""
         return store.read(lambda tx: self._find(tx, space), space) if space else None
 
-    def run(self, tx: Tx, space: int, work: Work[T]) -> T:
-        """Do the work and record its result, or return the recorded result."""
+    def run(self, tx: Tx, space: int, work: Work[T]) -> tuple[T, bool]:
+        """Do the work and record its result, or find the recorded result; return it, and whether it was recorded."""
         found = self._find(tx, space)
         if found is not None and found.is_answer:
             raise AlreadyAnswered(found.value)  # the verb cannot go on from an answer
         if found is not None:
-            known: T = found.value  # type: ignore[assignment]  # the result of this work
-            return known
+            return cast("T", found.value), True  # the result of this work
         done = work(tx)
-        requests.add(tx, space, self._name, self._digest, _encode(done, is_answer=False), now=times.now())
-        return done
+        requests.add(tx, space, self.name, self.digest, _encode(done, is_answer=False), now=times.now())
+        return done, False
 
-    def keep_answer(self, store: Store, space: int, answer: T) -> T:
+    def keep_answer(self, store: Store, space: int, answer: T, *, is_repeated: bool) -> T:
         """Record a request's answer in place of its first write's result, and return the answer that counts.
 
         That is the answer of the request that did the work: a repetition that ran meanwhile found nothing left to do.
         """
         if not space:
             return answer
-        theirs = self._wait_for_answer(store, space) if self._is_repeated else None
+        theirs = self._wait_for_answer(store, space) if is_repeated else None
         if theirs is not None:
-            known: T = theirs.value  # type: ignore[assignment]  # the answer of this verb
-            return known
+            return cast("T", theirs.value)  # the answer of this verb
         text = _encode(answer, is_answer=True)
         # An answer with texts must not bring back what was forgotten since.
         has_texts = isinstance(answer, Learned)
-        store.write(lambda tx: requests.put_result(tx, space, self._name, text, unless_purged=has_texts), space)
+        store.write(lambda tx: requests.put_result(tx, space, self.name, text, unless_purged=has_texts), space)
         return answer
 
     def _wait_for_answer(self, store: Store, space: int) -> FirstResult | None:
@@ -109,11 +107,10 @@ class IdempotencyRecord:
             time.sleep(_PAUSE)
 
     def _find(self, tx: Tx, space: int) -> FirstResult | None:
-        recorded = requests.find(tx, space, self._name)
+        recorded = requests.find(tx, space, self.name)
         if recorded is None:
             return None
-        self._is_repeated = True
-        if recorded.digest != self._digest:
+        if recorded.digest != self.digest:
             raise RequestReused("this idempotency key came before, with another request: give each request its own")
         if recorded.result is None:
             raise AnswerLost("this request was carried out before; its answer is not kept: read the current state")
@@ -130,6 +127,8 @@ class RequestStore:
         self._record = record
         self.recorded = False
         """Whether that first write has happened."""
+        self.is_repeated = False
+        """Whether that first write found the result of the same request."""
 
     @property
     def as_store(self) -> Store:
@@ -146,11 +145,13 @@ class RequestStore:
         def charge_and_work(tx: Tx) -> T:
             return work(tx) if self._charge is None else self._charge.run(tx, number, work)
 
-        def first(tx: Tx) -> T:
+        def first(tx: Tx) -> tuple[T, bool]:
             # The record goes around the charge: a repeated request is not charged.
-            return charge_and_work(tx) if self._record is None else self._record.run(tx, number, charge_and_work)
+            if self._record is None:
+                return charge_and_work(tx), False
+            return self._record.run(tx, number, charge_and_work)
 
-        done = self._store.write(first, space)
+        done, self.is_repeated = self._store.write(first, space)
         self.recorded = True
         return done
 
