@@ -62,4 +62,4 @@ def test_a_space_that_a_restore_has_undone_is_said_to_be_gone(url: str) -> None:
             book.remember("Written to nobody's space")
         with pytest.raises(StoreError, match="open the book again"):
             book.recall("what burns?")
-        assert "spaces that are not there" in book.check().problems[0]
+        assert "spaces that do not exist" in book.check().problems[0]

@@ -134,11 +134,11 @@ _COUNTED = ("memory", "trace", "tag", "entry", "file", "message")
 _RULES = {
     "memories without a trace: recall cannot find them": """SELECT count(*) FROM memory m
         WHERE NOT EXISTS (SELECT 1 FROM trace t WHERE t.seq = m.seq AND t.space = m.space)""",
-    "traces without a memory: something forgotten was left behind": """SELECT count(*) FROM trace t
+    "traces without a memory: parts of a forgotten memory are left": """SELECT count(*) FROM trace t
         WHERE NOT EXISTS (SELECT 1 FROM memory m WHERE m.seq = t.seq AND m.space = t.space)""",
     "tags without a memory": """SELECT count(*) FROM tag t
         WHERE NOT EXISTS (SELECT 1 FROM memory m WHERE m.seq = t.seq AND m.space = t.space)""",
-    "memories of spaces that are not there": """SELECT count(*) FROM memory m
+    "memories of spaces that do not exist": """SELECT count(*) FROM memory m
         WHERE NOT EXISTS (SELECT 1 FROM space s WHERE s.number = m.space)""",
     "memories with more than one current version": """SELECT count(*) FROM (SELECT 1 FROM memory
         WHERE ended_at IS NULL GROUP BY space, id HAVING count(*) > 1) found""",

@@ -370,7 +370,7 @@ _MEANINGS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], type[Store
     (
         (errors.UndefinedTable, errors.UndefinedColumn, errors.InvalidSchemaName),
         NotABook,
-        "the tables in {where} are not a commonplace book's: {said}",
+        "the tables in {where} are not those of a commonplace book: {said}",
     ),
 )
 """Our error for each kind of theirs; the first match counts."""

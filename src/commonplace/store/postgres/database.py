@@ -60,7 +60,7 @@ _SIZE = """SELECT coalesce(CAST(sum(pg_total_relation_size(c.oid)) AS bigint), 0
     WHERE c.relnamespace = CAST(current_schema() AS regnamespace) AND c.relkind = 'r'"""
 
 _RULES = {
-    "traces whose state is not their memory's": """SELECT count(*) FROM trace t JOIN memory m
+    "traces whose state differs from their memory": """SELECT count(*) FROM trace t JOIN memory m
         ON m.space = t.space AND m.seq = t.seq WHERE t.state <>
         CASE WHEN m.ended_at IS NOT NULL THEN 2 WHEN m.valid_to IS NOT NULL THEN 1 ELSE 0 END""",
     "vectors of the wrong size": """SELECT count(*) FROM trace WHERE vector_dims(vector) <>
@@ -101,16 +101,16 @@ def prepare(address: DatabaseAddress, settings: Settings) -> Prepared:
 def _prepare(connection: PostgresConnection, address: DatabaseAddress) -> Prepared:
     server = connection.info.server_version
     if server < _OLDEST:
-        raise StoreUnavailable(f"{address.shown} is PostgreSQL {server // 10000}: 13 is the oldest that will do")
+        raise StoreUnavailable(f"{address.shown} is PostgreSQL {server // 10000}: commonplace needs 13 or later")
     encoding = connection.info.parameter_status("server_encoding")
     if encoding != "UTF8":
-        raise StoreUnavailable(f"{address.shown} keeps texts as {encoding}: make a database with ENCODING 'UTF8'")
+        raise StoreUnavailable(f"{address.shown} has the encoding {encoding}: create a database with ENCODING 'UTF8'")
     if _version(connection, address) < schema.VERSION:
         _migrate(connection, address)
     types = find_vector_types(connection, address.shown)
     ((pgvector,),) = connection.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'").fetchall()
     if tuple(map(int, pgvector.split(".")[:2])) < _OLDEST_PGVECTOR:
-        raise StoreUnavailable(f"{address.shown} has pgvector {pgvector}: 0.8 is the oldest that will do")
+        raise StoreUnavailable(f"{address.shown} has pgvector {pgvector}: commonplace needs 0.8 or later")
     release = f"{server // 10000}.{server % 10000}"
     position = _sweep_receipts(connection, address)
     engine = f"PostgreSQL {release}, pgvector {pgvector}"
@@ -147,7 +147,7 @@ def _version(connection: PostgresConnection, address: DatabaseAddress) -> int:
     ).fetchall()
     written = {name: int(value) for name, value in rows}
     if "schema" not in written:
-        raise NotABook(f"table book in schema {address.schema} of {address.shown} is another program's")
+        raise NotABook(f"table book in schema {address.schema} of {address.shown} belongs to another program")
     schema.ensure_known(written["schema"], written.get("oldest"), address.shown)
     return written["schema"]
 

@@ -112,7 +112,7 @@ class PostgresStore:
         task = Task(work)
         with self._lane(EVERY_SPACE if space is None else space) as lane:
             if lane.leader == threading.get_ident():
-                raise StoreError("a write cannot begin inside another one of the same thread, as from a signal handler")
+                raise StoreError("a write cannot start inside another one of the same thread, as in a signal handler")
             try:
                 lane.queue.append(task)
                 with lane.lock:

@@ -30,7 +30,7 @@ from commonplace.text.terms import decode
 SYNTAX = PostgresSyntax()
 EVERY_SPACE = -1
 """The value of `commonplace.space` in a transaction that may touch all spaces: reindex, check, copy."""
-GONE = "this book's space is no longer there, as after a restore or a failover that lost it: open the book again"
+GONE = "this book's space no longer exists, for example after a restore or a failover: open the book again"
 
 _ROWS = 40
 """Rows of one INSERT: each statement has a fixed cost."""

@@ -31,7 +31,7 @@ _APPLICATION = 0x434D4E50
 
 
 RULES = {
-    "ended versions that mirrors were not told of": """SELECT count(*) FROM memory m WHERE m.ended_at IS NOT NULL
+    "ended versions that are not recorded for mirrors": """SELECT count(*) FROM memory m WHERE m.ended_at IS NOT NULL
         AND NOT EXISTS (SELECT 1 FROM ended e WHERE e.space = m.space AND e.was = m.seq)""",
     "sequence numbers beyond the counter": """SELECT count(*) FROM memory
         WHERE seq > (SELECT value FROM counter WHERE name = 'seq')""",

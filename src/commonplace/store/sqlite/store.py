@@ -210,7 +210,7 @@ class SqliteStore:
         # runs everything queued in one transaction, with one fsync, while the others wait.
         self._ensure_open()
         if self._leader == threading.get_ident():
-            raise StoreError("a write cannot begin inside another one of the same thread, as from a signal handler")
+            raise StoreError("a write cannot start inside another one of the same thread, as in a signal handler")
         task = Task(work)
         try:
             self._queue.append(task)

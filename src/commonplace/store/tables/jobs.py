@@ -54,7 +54,7 @@ def add(
     """
     waiting = count(tx, space)
     if waiting >= most:
-        raise QueueFull(f"{waiting:,} jobs wait already: let a worker catch up (commonplace work), or raise max_jobs")
+        raise QueueFull(f"{waiting:,} jobs are waiting: let a worker catch up (commonplace work), or raise max_jobs")
     number, written = tx.take(space, 1), json.dumps(payload, ensure_ascii=False)
     now = times.now()
     params: Params = {"space": space, "number": number, "kind": kind, "now": now, "payload": written}

@@ -117,7 +117,7 @@ def ensure_generation(found: int, expected: int) -> None:
 
 def _ensure_free(tx: Tx, space: int, ids: Sequence[str], now: int) -> None:
     if len(set(ids)) < len(ids):
-        raise Conflict("two memories of one call have the same id", current=0)
+        raise Conflict("two memories in one call have the same id", current=0)
     taken = find_current(tx, space, ids, expired=True) if ids else []
     for row in taken:
         if not row.is_expired(now):

@@ -171,7 +171,7 @@ class Table(Generic[R]):
         here = found[0][0]
         there = unit.rows[0][self.columns.index(self.rank)] if self.rank else here
         if here == there and not self.counted:
-            raise Conflict(f"something else stands at {unit.name} already", current=int(here))
+            raise Conflict(f"there is a different record at {unit.name} already", current=int(here))
         return bool(here > there)
 
     @property
