@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from commonplace.models.embedders import load
+from commonplace.models.embedders import load_embedder
 from commonplace.reconcile.claims.reading import key, read
 from commonplace.reconcile.relate import Assertion, relate
 
@@ -48,7 +48,7 @@ def table(title: str, rows: dict[str, object]) -> None:
 
 
 def vectors(texts: Sequence[str]) -> Any:
-    return np.asarray(load().embed(list(texts)), np.float32)
+    return np.asarray(load_embedder().embed(list(texts)), np.float32)
 
 
 # (a) numbered facts, a later one replaces an earlier one with the same subject and relation

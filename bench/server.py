@@ -251,9 +251,9 @@ def embedded(folder: Path, *, rows: int, seed: int, given: Sequence[str] | None)
     asked = _asked(texts, seed)
     (folder / "asked.json").write_text(json.dumps(asked), encoding="utf-8")
     say("embedding")
-    from commonplace.models.embedders import load as embedder_of  # what a book has unless it is told otherwise
+    from commonplace.models.embedders import load_embedder  # what a book has unless it is told otherwise
 
-    embedder = embedder_of()
+    embedder = load_embedder()
     np.save(
         folder / "vectors.npy", np.concatenate([embedder.embed(texts[at : at + 1000]) for at in range(0, rows, 1000)])
     )

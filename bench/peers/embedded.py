@@ -11,7 +11,7 @@ from corpus import Question, Row
 
 import commonplace
 from commonplace import Draft
-from commonplace.models.embedders import load
+from commonplace.models.embedders import load_embedder
 from peers.base import K, Peer
 
 
@@ -19,7 +19,7 @@ class Adapter(Peer):
     """Filled with the common vectors, cut to the model's dimension: only the query is embedded."""
 
     def __init__(self, folder: Path, dimension: int) -> None:
-        self.embedder = load()
+        self.embedder = load_embedder()
         self.book = commonplace.open(folder / "book.db")
 
     def add_many(self, rows: Sequence[Row]) -> object:

@@ -263,7 +263,7 @@ class Meaning(Ranker):
 
     def __init__(self, embedder: str | None = None, budgets: Sequence[int] = BUDGETS) -> None:
         super().__init__(embedder, budgets)
-        self.embedder = embedders.load(embedder)
+        self.embedder = embedders.load_embedder(embedder)
 
     def learn(self) -> None:
         self.rows = self.embedder.embed(self.texts)

@@ -27,7 +27,7 @@ from commonplace.errors import (
 from commonplace.kv import LocalKeyValue
 from commonplace.local import LocalBook
 from commonplace.memories.core import BackgroundWorker, Core, Place
-from commonplace.models.embedders import load as load_embedder
+from commonplace.models.embedders import load_embedder
 from commonplace.models.embedders.base import Embedder
 from commonplace.models.rerankers import Reranker
 from commonplace.models.rerankers import load as load_reranker

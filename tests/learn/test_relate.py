@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.models.embedders import load
+from commonplace.models.embedders import load_embedder
 from commonplace.reconcile.relate import Assertion, Comparison, Likeness, relate
 from commonplace.values.extraction import TEAM, Act
 
@@ -212,7 +212,7 @@ def test_no_pair_of_texts_makes_it_fail() -> None:
 
 def test_the_written_pairs_are_judged_at_least_this_well() -> None:
     rows = [json.loads(line) for line in (TABLE / "relations_dev.jsonl").read_text("utf-8").splitlines()]
-    embed = load().embed
+    embed = load_embedder().embed
     close = (embed([row["new"] for row in rows]) * embed([row["known"] for row in rows])).sum(axis=1)
     right, wrongly_closed, wrongly_merged = 0, 0, 0
     for row, cosine in zip(rows, close, strict=True):

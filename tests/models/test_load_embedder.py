@@ -1,4 +1,4 @@
-"""The names of embedders, and what `load` refuses."""
+"""The names of embedders, and what `load_embedder` refuses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 import commonplace.models.embedders
 from commonplace.errors import EmbedderUnavailable, InvalidInput
-from commonplace.models.embedders import Embedder, OpenAIEmbedder, StaticEmbedder, WordsOnly, load
+from commonplace.models.embedders import Embedder, OpenAIEmbedder, StaticEmbedder, WordsOnly, load_embedder
 from commonplace.testing import HashEmbedder
 
 
@@ -29,18 +29,18 @@ class Model:
 
 def test_none_and_default_are_the_shipped_model_once_for_all_threads() -> None:
     with ThreadPoolExecutor(8) as pool:
-        found = set(pool.map(lambda _: id(load()), range(16)))
-    assert found == {id(load("default"))} == {id(load(None))}
-    assert isinstance(load(), StaticEmbedder)
+        found = set(pool.map(lambda _: id(load_embedder()), range(16)))
+    assert found == {id(load_embedder("default"))} == {id(load_embedder(None))}
+    assert isinstance(load_embedder(), StaticEmbedder)
 
 
 def test_an_embedder_is_itself() -> None:
     one = HashEmbedder()
-    assert load(one) is one
+    assert load_embedder(one) is one
 
 
 def test_none_by_name_is_words_alone() -> None:
-    one = load("none")
+    one = load_embedder("none")
     assert isinstance(one, WordsOnly)
     assert isinstance(one, Embedder)
     assert (one.name, one.version, one.dimension) == ("words-only", "1", 1)
@@ -49,7 +49,7 @@ def test_none_by_name_is_words_alone() -> None:
 
 
 def test_a_function_is_stored_under_its_full_name() -> None:
-    one = load(lengths)
+    one = load_embedder(lengths)
     assert one.name == f"{__name__}.lengths"
     assert one.dimension == 2
 
@@ -61,7 +61,7 @@ def test_a_function_is_stored_under_its_full_name() -> None:
 )
 def test_a_function_without_a_lasting_name_is_refused(function: object) -> None:
     with pytest.raises(InvalidInput, match=r'FunctionEmbedder\(function, name="my-model"\)'):
-        load(function)  # type: ignore[arg-type]
+        load_embedder(function)  # type: ignore[arg-type]
 
 
 def test_a_function_inside_a_function_is_refused() -> None:
@@ -69,39 +69,39 @@ def test_a_function_inside_a_function_is_refused() -> None:
         return lengths(texts)
 
     with pytest.raises(InvalidInput, match="no lasting name"):
-        load(inner)
+        load_embedder(inner)
 
 
 def test_a_class_is_refused() -> None:
     with pytest.raises(InvalidInput, match="HashEmbedder is a class"):
-        load(HashEmbedder)  # type: ignore[arg-type]
+        load_embedder(HashEmbedder)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("thing", [3, object(), ["a"]])
 def test_an_object_that_is_no_embedder_is_refused(thing: object) -> None:
     with pytest.raises(InvalidInput, match="name, version, dimension, embed and embed_query"):
-        load(thing)  # type: ignore[arg-type]
+        load_embedder(thing)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("spec", ["", "potion", "onnx:", "openai", "openai:", "magic:model", "none:x", "None"])
 def test_an_unknown_name_is_refused_with_the_known_ones(spec: str) -> None:
     with pytest.raises(InvalidInput, match="expected 'default', 'none', 'bge-small', 'onnx:DIR'"):
-        load(spec)
+        load_embedder(spec)
 
 
 def test_openai_takes_its_address_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:11434/v1/")
-    one = load("openai:nomic-embed-text:v1.5")
+    one = load_embedder("openai:nomic-embed-text:v1.5")
     assert isinstance(one, OpenAIEmbedder)
     assert one.name == "nomic-embed-text:v1.5"
     assert "http://localhost:11434/v1/embeddings" in repr(one)
     monkeypatch.delenv("OPENAI_BASE_URL")
-    assert "https://api.openai.com/v1/embeddings" in repr(load("openai:x"))
+    assert "https://api.openai.com/v1/embeddings" in repr(load_embedder("openai:x"))
 
 
 def test_onnx_names_the_file_that_is_missing(tmp_path: Path) -> None:
     with pytest.raises(EmbedderUnavailable, match=r"model\.json is missing"):
-        load(f"onnx:{tmp_path}")
+        load_embedder(f"onnx:{tmp_path}")
 
 
 def test_every_exported_name_is_there() -> None:

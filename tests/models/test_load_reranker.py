@@ -46,4 +46,4 @@ def test_a_model_that_was_not_fetched_says_how_to(tmp_path: Path, monkeypatch: p
     with pytest.raises(ModelUnavailable, match="`commonplace models get ms-marco-minilm`"):
         rerankers.load("ms-marco-minilm")
     with pytest.raises(EmbedderUnavailable, match="`commonplace models get bge-small`"):
-        embedders.load("bge-small")
+        embedders.load_embedder("bge-small")

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from commonplace.errors import EmbedderFailed, EmbedderUnavailable
-from commonplace.models.embedders import Embedder, OnnxEmbedder, load
+from commonplace.models.embedders import Embedder, OnnxEmbedder, load_embedder
 from tests.models import tiny_onnx
 
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "red", "green", "blue", "query", ":"]
@@ -59,7 +59,7 @@ def ids(*tokens: str) -> list[int]:
 
 @needs_onnxruntime
 def test_mean_pooling_leaves_the_padding_out(make: Make) -> None:
-    one = load(f"onnx:{make()}")
+    one = load_embedder(f"onnx:{make()}")
     assert isinstance(one, Embedder)
     assert (one.name, one.version, one.dimension) == ("tiny", "3", 4)
     rows = one.embed(["red green blue", "Red"])
@@ -152,4 +152,4 @@ def test_a_vocabulary_without_special_tokens_is_refused(make: Make) -> None:
 def test_without_onnxruntime_the_message_says_how_to_install_it(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(EmbedderUnavailable, match="commonplace-memory\\[onnx\\]"):
-        load(f"onnx:{make()}")
+        load_embedder(f"onnx:{make()}")

@@ -107,7 +107,7 @@ def test_the_real_model_prefers_the_answer() -> None:
 def test_the_real_embedder_is_opened_by_its_name() -> None:
     from commonplace.models import embedders
 
-    one = embedders.load("bge-small")
+    one = embedders.load_embedder("bge-small")
     assert (one.name, one.version, one.dimension) == ("bge-small-en-v1.5-int8", "1", 384)
     near, far = one.embed(["Berlin has 3,520,031 registered inhabitants", "I had soup for lunch"])
     asked = one.embed_query("How many people live in Berlin?")

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from commonplace.errors import EmbedderFailed, InvalidInput
-from commonplace.models.embedders import Embedder, OpenAIEmbedder, load
+from commonplace.models.embedders import Embedder, OpenAIEmbedder, load_embedder
 from commonplace.models.openai import HttpAnswer, pause_after
 from tests.models.service import Reply, Service, vector
 
@@ -80,7 +80,7 @@ def test_a_given_dimension_costs_no_request(service: Service) -> None:
 
 def test_loading_an_embedder_does_not_ask_it_anything(service: Service) -> None:
     one = embedder(service)
-    assert load(one) is one
+    assert load_embedder(one) is one
     assert service.requests == []
     assert isinstance(one, Embedder)
 

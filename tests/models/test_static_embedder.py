@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from commonplace.errors import EmbedderUnavailable
-from commonplace.models.embedders import Embedder, StaticEmbedder, load
+from commonplace.models.embedders import Embedder, StaticEmbedder, load_embedder
 from commonplace.models.embedders.static import DEFAULT
 
 PARAPHRASES = [
@@ -42,7 +42,7 @@ TEXTS = [text for triple in PARAPHRASES for text in triple] + ["", "short", "lon
 
 @pytest.fixture(scope="module")
 def shipped() -> Embedder:
-    return load()
+    return load_embedder()
 
 
 @pytest.mark.parametrize(("text", "paraphrase", "unrelated"), PARAPHRASES)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from commonplace.models.background import PASSAGES, QUESTIONS, Background, measure
-from commonplace.models.embedders import load
+from commonplace.models.embedders import load_embedder
 from commonplace.models.embedders.base import Vectors
 from commonplace.testing import HashEmbedder
 from commonplace.text import terms
@@ -37,7 +37,7 @@ def test_the_texts_are_varied_and_unique() -> None:
 
 
 def test_related_text_lies_far_above_the_shipped_embedder_s_background() -> None:
-    embedder = load()
+    embedder = load_embedder()
     background = measure(embedder)
     cosine = embedder.embed(["We chose FastAPI as our web framework"])[0] @ embedder.embed_query(
         "which web framework did we pick?"

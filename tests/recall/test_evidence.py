@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.models.background import Background, measure
-from commonplace.models.embedders import load
+from commonplace.models.embedders import load_embedder
 from commonplace.recall import evidence
 from commonplace.recall.answer import THRESHOLD
 from commonplace.recall.evidence import Judgement, judge
@@ -25,7 +25,7 @@ from commonplace.values.arrays import Floats, Ints
 from tests.recall.making import candidates
 
 PLAIN = Background(mean=0.05, deviation=0.08)
-SHIPPED = load()
+SHIPPED = load_embedder()
 MEASURED = measure(SHIPPED)
 
 TEAM = (

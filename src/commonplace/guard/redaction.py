@@ -12,7 +12,7 @@ from commonplace.settings import Redact
 from commonplace.values import Json, Scope
 
 
-def text(value: str, redact: Redact) -> str:
+def redact_text(value: str, redact: Redact) -> str:
     """Return a text without its secrets, and on request without personal data."""
     if redact == "nothing":
         return value
@@ -31,8 +31,8 @@ def json_value(value: Json, redact: Redact, called: str = "") -> Json:
     if not isinstance(value, str):
         return value
     label = f"{called}: "
-    named = text(label + value, redact)
-    return named.removeprefix(label) if called and named.startswith(label) else text(value, redact)
+    named = redact_text(label + value, redact)
+    return named.removeprefix(label) if called and named.startswith(label) else redact_text(value, redact)
 
 
 def _items(value: Mapping[str, Json], redact: Redact) -> dict[str, Json]:
@@ -49,7 +49,7 @@ def _items(value: Mapping[str, Json], redact: Redact) -> dict[str, Json]:
 @lru_cache(maxsize=4096)
 def name(value: str, redact: Redact) -> str:
     """Return a redacted short text that occurs often: a tag, a source, a speaker, a key of a mapping."""
-    return text(value, redact)
+    return redact_text(value, redact)
 
 
 def names(values: tuple[str, ...], redact: Redact) -> tuple[str, ...]:
@@ -95,4 +95,4 @@ def metadata(encoded: str, redact: Redact) -> str:
 
 
 def optional_text(value: str | None, redact: Redact) -> str | None:
-    return None if value is None else text(value, redact)
+    return None if value is None else redact_text(value, redact)

@@ -170,7 +170,7 @@ def _give_back(core: Core, space: int, job: Job, token: str, error: Exception) -
     # An error may quote the conversation: logs get its class alone, the job keeps the words inside the space.
     _log.warning("job %d failed (%s), attempt %d of %d", job.number, type(error).__name__, tried, ATTEMPTS)
     told = f"{type(error).__name__}: {error}".encode("utf-8", "replace").decode().replace("\0", " ")
-    words = redaction.text(told[:1000], core.settings.redact)
+    words = redaction.redact_text(told[:1000], core.settings.redact)
     core.store.write(lambda tx: jobs.fail(tx, space, job.number, token, words, due=due), space)
 
 

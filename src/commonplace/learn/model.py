@@ -68,7 +68,7 @@ already says. Most messages hold nothing; then {"memories": []}. At most %d memo
 """
 
 
-class Unreadable(Exception):
+class Unreadable(ValueError):
     """An answer in the wrong form; the message tells the model what is wrong with it."""
 
 

@@ -39,7 +39,7 @@ def quarantine(core: Core, space: int, targets: Targets, reason: str) -> list[st
     Memories that are closed already are marked too, so that nothing reopens them. What they closed, repeated or
     reworded is restored, unless something else says the same.
     """
-    why = redaction.text(checks.text(reason, "reason", limit=10_000), core.settings.redact)
+    why = redaction.redact_text(checks.text(reason, "reason", limit=10_000), core.settings.redact)
     return core.store.write(lambda tx: _quarantine(tx, space, targets, why), space)
 
 

@@ -36,10 +36,10 @@ class StoredContent:
 def make_content(content: Content, *, text: str | None, mime: str | None, settings: Settings) -> StoredContent:
     """Check a content and render it as text: JSON as lines, bytes by the text given with them."""
     shown = None if text is None else checks.text(text, "text", limit=settings.max_text_bytes)
-    shown = None if shown is None else redaction.text(shown, settings.redact)
+    shown = None if shown is None else redaction.redact_text(shown, settings.redact)
     kind = checks.optional_name(mime, "mime")
     if isinstance(content, str):
-        stored = redaction.text(checks.text(content, "content", limit=settings.max_text_bytes), settings.redact)
+        stored = redaction.redact_text(checks.text(content, "content", limit=settings.max_text_bytes), settings.redact)
         if not (stored.strip() or (shown or "").strip()):
             raise InvalidInput("the content is empty: there is nothing to remember")
         different = shown is not None and shown != stored

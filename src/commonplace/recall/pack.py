@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
@@ -143,6 +143,12 @@ def _origin(memory: Memory) -> tuple[str | None, str]:
 def quote(text: str) -> str:
     """Write text as a JSON string in one line, with invisible characters escaped."""
     return _escape(json.dumps(text, ensure_ascii=False))
+
+
+def quote_notes(notes: Iterable[Memory | str]) -> str:
+    """Quote memories and texts as data, under the header that `strip_recalled` recognises; "" for none."""
+    lines = [f"- {quote(each)}" if isinstance(each, str) else write_line(each) for each in notes]
+    return "\n".join((HEADER, *lines)) if lines else ""
 
 
 def _escape(text: str) -> str:

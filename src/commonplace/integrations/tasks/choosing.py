@@ -15,7 +15,7 @@ import numpy as np
 
 from commonplace.integrations.tasks import stored
 from commonplace.integrations.tasks.memo import Memo
-from commonplace.models.embedders import load
+from commonplace.models.embedders import load_embedder
 from commonplace.models.embedders.base import Vectors, WordMatcher
 from commonplace.recall.request import informative_words
 from commonplace.values import Hit
@@ -79,7 +79,7 @@ def _average(values: Floats, unrelated: float) -> float:
 
 
 def _words(task: str, texts: Sequence[str]) -> Floats:
-    embedder = load()
+    embedder = load_embedder()
     if not isinstance(embedder, WordMatcher):  # the one that ships is; another may take its place one day
         return np.zeros(len(texts), np.float32)
     return embedder.affinity(informative_words(task), texts)
@@ -92,5 +92,5 @@ def _closeness(task: str, memos: Sequence[Memo]) -> Floats:
 
 @lru_cache(maxsize=_KEPT)
 def _embedded(text: str) -> Vectors:
-    vector: Vectors = load().embed([text])[0]
+    vector: Vectors = load_embedder().embed([text])[0]
     return vector

@@ -1,4 +1,4 @@
-"""Embedders turn text into vectors; `load` makes one from its name."""
+"""Embedders turn text into vectors; `load_embedder` makes one from its name."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = [
     "StaticEmbedder",
     "Vectors",
     "WordsOnly",
-    "load",
+    "load_embedder",
 ]
 
 # Imported when first used: most programs use one of them.
@@ -42,7 +42,7 @@ _default: Embedder | None = None
 _default_lock = threading.Lock()
 
 
-def load(spec: Embedder | Callable[[list[str]], object] | str | None = None) -> Embedder:
+def load_embedder(spec: Embedder | Callable[[list[str]], object] | str | None = None) -> Embedder:
     """Return the embedder that `spec` names, ready to use.
 
     None or "default"            the model that comes with commonplace; one for the whole process

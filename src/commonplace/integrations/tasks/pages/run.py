@@ -32,7 +32,7 @@ class Run:
         self.numbers, self.entries, self.images = count(1), count(1), count(1)
         self.calls = self.open_calls = self.model_calls = self.tokens = 0
         # A conversation comes again with every turn: what was cleaned once is not cleaned again.
-        self.clean = lru_cache(maxsize=128)(lambda value: redaction.text(value, options.redact))
+        self.clean = lru_cache(maxsize=128)(lambda value: redaction.redact_text(value, options.redact))
         self._pending: list[Future[None]] = []
         self._worker: ThreadPoolExecutor | None = None
         self.lock = threading.RLock()
