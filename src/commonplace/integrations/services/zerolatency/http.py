@@ -30,24 +30,24 @@ class ZeroLatencyRoute(ServiceRoute):
 router = APIRouter(route_class=ZeroLatencyRoute)
 
 
-class ZeroLatencyFact(BaseModel):
-    """One thing to remember."""
-
-    text: str
+class _Traits(BaseModel):
     category: str | None = None
     importance: float | None = None
     metadata: dict[str, Any] | None = None
 
 
-class ZeroLatencySeed(BaseModel):
+class ZeroLatencyFact(_Traits):
+    """One thing to remember."""
+
+    text: str
+
+
+class ZeroLatencySeed(_Traits):
     """A content, or facts."""
 
     agent_id: str | None = None
     content: str | None = None
     facts: list[ZeroLatencyFact] = Field(default_factory=list)
-    category: str | None = None
-    importance: float | None = None
-    metadata: dict[str, Any] | None = None
 
 
 @router.post("/memories/seed")
@@ -188,14 +188,11 @@ def get_memory(book: Book, id: Name) -> dict[str, Json]:
     return zerolatency.memory_body(book.get(id))
 
 
-class ZeroLatencyChange(BaseModel):
+class ZeroLatencyChange(_Traits):
     """A change of a memory."""
 
     content: str | None = None
-    category: str | None = None
-    importance: float | None = None
     tags: list[str] | None = None
-    metadata: dict[str, Any] | None = None
 
     def changes(self) -> dict[str, Any]:
         """Return the arguments of `revise`."""
