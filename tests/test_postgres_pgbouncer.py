@@ -39,7 +39,7 @@ auth_type = any
 pool_mode = transaction
 default_pool_size = 2
 max_client_conn = 200
-query_wait_timeout = 20
+query_wait_timeout = 120
 ignore_startup_parameters = extra_float_digits
 """
 
