@@ -48,7 +48,7 @@ def test_an_import_reads_stdin_and_leaves_alone_what_is_there(full: Cli) -> None
     count = len(lines.splitlines()) - 1
     assert full("--book", "copy.db", "import", "-", "--json", stdin=lines).data == {"loaded": count, "skipped": 0}
     again = full("--book", "copy.db", "import", stdin=lines + "\n\n")
-    assert again.out == f"took in 0 records; {count} stood there already\n"
+    assert again.out == f"imported 0 records; {count} already existed\n"
 
 
 def test_an_export_to_a_file_is_whole_or_absent(full: Cli, tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_an_export_never_overwrites_its_book(full: Cli) -> None:
     ("text", "complaint"),
     [
         ("not json\n", "in.jsonl, line 1 is not JSON"),
-        ('{"type": "header", "commonplace": 1}\n[1]\n', "in.jsonl, line 2 is no record"),
+        ('{"type": "header", "commonplace": 1}\n[1]\n', "in.jsonl, line 2 is not a record"),
         ('{"type": "header", "commonplace": 99}\n', "format 99"),
         ('{"type": "memory", "id": "x"}\n', "record 1"),
     ],
@@ -100,7 +100,7 @@ def test_stats_count_everything(full: Cli) -> None:
 
 
 def test_check_finds_a_sound_book_sound(full: Cli) -> None:
-    assert full("check", "--deep").out.startswith("The book is sound.\n")
+    assert full("check", "--deep").out.startswith("The book has no problems.\n")
     assert full("check", "--json").data["ok"] is True
 
 
@@ -134,6 +134,6 @@ def test_the_demo_knows_three_answers_and_admits_the_fourth(cli: Cli, tmp_path: 
     assert [hit["memory"]["kind"] for hit in answers[2]["avoid"]] == ["failure"]
     assert (answers[3]["coverage"], answers[3]["text"]) == ("unknown", "")
     shown = cli("demo").out
-    assert "Nothing in the book bears on this." in shown
+    assert "The book has nothing about this." in shown
     assert "Where to go next" in shown
     assert not list(tmp_path.iterdir())

@@ -27,7 +27,7 @@ def test_a_book_is_copied_and_copied_again(full: Cli) -> None:
     done = full("copy", "commonplace.db", "copy.db")
     assert (done.status, done.err) == (0, "")
     assert done.out.splitlines() == [
-        "copied 6 records to copy.db; 0 stood there already",
+        "copied 6 records to copy.db; 0 already existed",
         "verified: 2 memories, 1 feedback, 0 links, 1 entries, 1 files, 1 messages",
     ]
     assert (
@@ -35,7 +35,7 @@ def test_a_book_is_copied_and_copied_again(full: Cli) -> None:
         == (full("export", "--vectors").out.splitlines()[1:])
     )
     again = full("copy", "commonplace.db", "copy.db")
-    assert again.out.splitlines()[0] == "copied 0 records to copy.db; 6 stood there already"
+    assert again.out.splitlines()[0] == "copied 0 records to copy.db; 6 already existed"
     assert full("check", "--deep", "--book", "copy.db").status == 0
 
 

@@ -8,8 +8,8 @@ from tests.cli.cli_harness import Cli
 def test_a_key_is_shown_once_and_listed_without_its_secret(cli: Cli) -> None:
     made = cli("keys", "create", "--space", "team-a", "--space", "agents-*", "--label", "the build agent")
     assert made.err.splitlines() == [
-        "commonplace: made a new book at commonplace.db",
-        "commonplace: keep it now: it is not shown again",
+        "commonplace: created a new book at commonplace.db",
+        "commonplace: store this key now: it is not shown again",
     ]
     prefix, id, secret = made.out.strip().split("_")
     assert prefix == "cp"

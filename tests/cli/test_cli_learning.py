@@ -46,7 +46,11 @@ def ids(cli: Cli, *words: str) -> dict[str, str]:
 def test_what_is_learned_is_shown_beside_what_was_known(cli: Cli) -> None:
     first = cli("learn", "-", "--session", "monday", stdin=TALK)
     assert first.status == 0
-    assert [line.split("  ")[-1].strip() for line in first.out.splitlines()] == ["BESIDE WHAT WAS KNOWN", "new", "new"]
+    assert [line.split("  ")[-1].strip() for line in first.out.splitlines()] == [
+        "RELATION TO KNOWN MEMORIES",
+        "new",
+        "new",
+    ]
     assert "commonplace: 2 memories from 2 messages of session monday" in first.err
     again = cli("learn", stdin=NEXT).out.splitlines()
     assert again[1].startswith("preference  Sarah prefers TypeScript")
@@ -114,11 +118,11 @@ def test_a_transcript_that_was_read_can_be_learned_from(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("", "chat.txt holds no conversation"),
-        ("[]", "chat.txt holds no conversation"),
+        ("", "chat.txt contains no messages"),
+        ("[]", "chat.txt contains no messages"),
         ("[10:02] Sarah: hello", "chat.txt looks like JSON but is not"),
         ('{"content": "a"}\n{"content": \n', "chat.txt, line 2 is not JSON"),
-        ('[{"content": "a"}, 3]', "chat.txt, message 2 is no message"),
+        ('[{"content": "a"}, 3]', "chat.txt, message 2 is not a message"),
         ('[{"content": "a", "said_at": "yesterday"}]', "chat.txt, message 1: 'yesterday' is not an ISO 8601"),
         ('[{"text": "a"}]', "a message is a mapping with content"),
     ],
@@ -149,14 +153,14 @@ def test_learning_shows_its_progress(cli: Cli, monkeypatch: pytest.MonkeyPatch, 
 
 def test_what_was_only_kept_waits_for_a_worker(lazy: Cli) -> None:
     kept = lazy("learn", "--no-wait", "--session", "s", stdin=TALK)
-    assert kept.out == "kept 2 messages of session s for `commonplace work` to learn from\n"
+    assert kept.out == "stored 2 messages of session s; `commonplace work` learns from it\n"
     assert "jobs      1 waiting" in lazy("stats").out
     (job,) = lazy("jobs", "--json").data
     assert (job["kind"], job["state"], job["attempts"]) == ("learn", "waiting", 0)
     head, row = lazy("jobs").out.splitlines()
     assert head.split() == ["NUMBER", "KIND", "STATE", "ATTEMPTS", "DUE"]
     assert row.split()[:4] == [str(job["number"]), "learn", "waiting", "0"]
-    assert lazy("work", "--once").out == "did 1 job\n"
+    assert lazy("work", "--once").out == "ran 1 job\n"
     assert lazy("jobs").out == "No jobs.\n"
     assert "Sarah prefers TypeScript" in ids(lazy)
 
@@ -193,7 +197,7 @@ def test_a_job_that_fails_is_told_kept_and_retried(lazy: Cli, monkeypatch: pytes
         broken.setitem(jobs._RUNS, "learn", fails(ValueError("no such luck")))
         broken.setattr(jobs, "ATTEMPTS", 1)
         done = lazy("work", "--once")
-    assert (done.status, done.out) == (1, "did 0 jobs; 1 failed, see `commonplace jobs`\n")
+    assert (done.status, done.out) == (1, "ran 0 jobs; 1 failed, see `commonplace jobs`\n")
     assert done.err.startswith("commonplace: job ")
     assert "ValueError" in done.err
     assert "luck" not in done.err
@@ -202,7 +206,7 @@ def test_a_job_that_fails_is_told_kept_and_retried(lazy: Cli, monkeypatch: pytes
     assert "ValueError: no such luck" in lazy("jobs", "--dead").out
     assert lazy("retry", str(job["number"])).out == "queued 1 job again\n"
     assert lazy("jobs", "--dead").out == "No jobs.\n"
-    assert lazy("work", "--once").out == "did 1 job\n"
+    assert lazy("work", "--once").out == "ran 1 job\n"
     assert lazy("retry", "--json").data == {"queued": 0}
 
 
@@ -212,7 +216,7 @@ def test_a_failure_while_waiting_keeps_what_was_said(lazy: Cli, monkeypatch: pyt
         done = lazy("learn", "--json", stdin=TALK)
     told = [json.loads(line) for line in done.err.splitlines()]
     assert (done.status, told[-1]["error"]) == (1, "embedder_failed")
-    assert told[-2] == {"remark": "the conversation is kept: `commonplace work` goes on with it"}
+    assert told[-2] == {"remark": "the conversation is stored: `commonplace work` continues learning from it"}
     assert len(lazy("jobs", "--json").data) == 1
 
 
@@ -221,8 +225,8 @@ def test_an_interrupted_job_is_given_back_at_once(lazy: Cli, monkeypatch: pytest
         interrupted.setitem(jobs._RUNS, "learn", fails(KeyboardInterrupt()))
         done = lazy("learn", stdin=TALK)
     assert done.status == 130
-    assert "the conversation is kept" in done.err
-    assert lazy("work", "--once").out == "did 1 job\n"
+    assert "the conversation is stored" in done.err
+    assert lazy("work", "--once").out == "ran 1 job\n"
 
 
 @pytest.mark.parametrize("words", [(), ("--once",)])
@@ -235,7 +239,7 @@ def test_a_book_that_was_reembedded_ends_the_work_and_costs_no_job(
         meanwhile.setitem(jobs._RUNS, "learn", fails(commonplace.EmbedderMismatch("open it again")))
         done = lazy("work", *words)
     assert (done.status, done.err.splitlines()[-1]) == (1, "commonplace: open it again")
-    assert lazy("work", "--once").out == "did 1 job\n"
+    assert lazy("work", "--once").out == "ran 1 job\n"
 
 
 @pytest.mark.slow
@@ -245,7 +249,7 @@ def test_the_program_works_until_it_is_asked_to_end(lazy: Cli, tmp_path: Path, n
     process = start("work", cwd=tmp_path)
     assert process.stderr is not None
     with process.stderr as said:
-        assert said.readline() == b"commonplace: doing what waits; Ctrl-C ends it after the job at hand\n"
+        assert said.readline() == b"commonplace: running jobs; Ctrl-C stops after the current job\n"
         with commonplace.open(tmp_path / "commonplace.db") as book:
             wait_until(lambda: not book.jobs())
             book.learn(NEXT)  # what comes later is done, too
@@ -255,7 +259,7 @@ def test_the_program_works_until_it_is_asked_to_end(lazy: Cli, tmp_path: Path, n
         assert said.read() == b""
     assert process.stdout is not None
     with process.stdout as out:
-        assert out.read() == b"did 2 jobs\n"
+        assert out.read() == b"ran 2 jobs\n"
 
 
 def wait_until(done: Callable[[], bool]) -> None:

@@ -84,10 +84,10 @@ def test_the_options_of_the_book_stand_before_and_after_the_command(name: tuple[
 
 def test_the_later_option_wins_and_the_environment_comes_last(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COMMONPLACE_BOOK", "env.db")
-    assert "made a new book at env.db" in cli("remember", "some text").err
-    assert "made a new book at a.db" in cli("--book", "a.db", "remember", "some text").err
-    assert "made a new book at b.db" in cli("--book", "a.db", "remember", "some text", "--book", "b.db").err
-    assert "made a new book at c.db" in cli("kv", "--book", "c.db", "set", "a", "b", "1").err
+    assert "created a new book at env.db" in cli("remember", "some text").err
+    assert "created a new book at a.db" in cli("--book", "a.db", "remember", "some text").err
+    assert "created a new book at b.db" in cli("--book", "a.db", "remember", "some text", "--book", "b.db").err
+    assert "created a new book at c.db" in cli("kv", "--book", "c.db", "set", "a", "b", "1").err
 
 
 def test_the_version_is_the_package_s(cli: Cli) -> None:
@@ -117,12 +117,12 @@ WRITING = ["remember text", "kv set a b 1", "kv append a b 1", "canvas write c p
 
 @pytest.mark.parametrize("words", WRITING)
 def test_writing_makes_a_book_and_says_so_once(cli: Cli, words: str) -> None:
-    assert cli(*words.split()).err == "commonplace: made a new book at commonplace.db\n"
+    assert cli(*words.split()).err == "commonplace: created a new book at commonplace.db\n"
     assert cli(*words.split()).err == ""
 
 
 def test_with_json_every_line_of_stderr_is_json(cli: Cli) -> None:
-    assert cli("--json", "remember", "some text").error == {"remark": "made a new book at commonplace.db"}
+    assert cli("--json", "remember", "some text").error == {"remark": "created a new book at commonplace.db"}
 
 
 @pytest.mark.parametrize(

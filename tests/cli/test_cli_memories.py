@@ -17,7 +17,7 @@ FRAMEWORK = "We chose FastAPI over Flask because of async support"
 def test_what_is_remembered_is_recalled_as_text_for_a_prompt(cli: Cli) -> None:
     done = cli("remember", FRAMEWORK, "--kind", "decision", "--id", "framework")
     assert (done.status, done.out) == (0, "framework\n")
-    assert "made a new book at commonplace.db" in done.err
+    assert "created a new book at commonplace.db" in done.err
     found = cli("recall", "why did we choose FastAPI?")
     assert found.status == 0
     assert f'decision] "{FRAMEWORK}"' in found.out
@@ -28,7 +28,7 @@ def test_what_is_remembered_is_recalled_as_text_for_a_prompt(cli: Cli) -> None:
 def test_nothing_known_is_said_in_so_many_words(cli: Cli) -> None:
     cli("remember", FRAMEWORK)
     found = cli("recall", "who plays the violin?")
-    assert (found.status, found.out) == (0, "Nothing in the book bears on this.\n")
+    assert (found.status, found.out) == (0, "The book has nothing about this.\n")
     assert "unknown" in found.err
 
 
@@ -103,7 +103,7 @@ def test_recall_looks_within_and_selects(cli: Cli) -> None:
 def test_recall_answers_as_of_a_time(cli: Cli) -> None:
     cli("remember", FRAMEWORK)
     assert "FastAPI" in cli("recall", "why FastAPI?", "--order", "time").out
-    assert cli("recall", "why FastAPI?", "--as-of", "2020-01-01").out.startswith("Nothing in the book")
+    assert cli("recall", "why FastAPI?", "--as-of", "2020-01-01").out.startswith("The book has nothing")
 
 
 def test_explain_shows_the_parts_of_each_score(cli: Cli) -> None:

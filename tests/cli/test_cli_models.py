@@ -23,7 +23,7 @@ def test_the_list_says_what_there_is_and_where(cli: Cli, home: Path) -> None:
     assert done.status == 0
     for model in MODELS:
         assert f"{model.name} " in done.out
-    assert f"kept in {home}" in done.out
+    assert f"stored in {home}" in done.out
     listed = cli("models", "list", "--json").data
     assert [(each["name"], each["use"], each["fetched"]) for each in listed] == [
         ("bge-small", "embedder", False),

@@ -23,7 +23,7 @@ def test_prune_shows_what_would_go_and_forgets_with_yes(notes: Cli) -> None:
     shown = notes("prune", "--keep", "3")
     assert shown.status == 0
     assert [line.split()[0] for line in shown.out.splitlines()] == ["ID", "n1", "n2", "would"]
-    assert shown.err == "commonplace: nothing was forgotten: --yes does it\n"
+    assert shown.err == "commonplace: nothing was forgotten: add --yes to forget\n"
     assert len(left(notes)) == 5
     assert notes("prune", "--keep", "3", "--yes").out == "forgot 2 memories\n"
     assert left(notes) == ["n3", "n4", "n5"]
@@ -68,7 +68,7 @@ def test_a_source_is_taken_out_of_recall_and_let_in_again(cli: Cli) -> None:
     cli("remember", "The pager is in the drawer", "--source", "scraper", "--id", "x")
     cli("remember", "The pager is in the safe", "--source", "maria", "--id", "y")
     which = ("--filter", '{"source": "scraper"}')
-    assert cli("quarantine", *which, "--reason", "the page was tampered with").out == "x\ntook 1 memory out of recall\n"
+    assert cli("quarantine", *which, "--reason", "the page was tampered with").out == "x\nquarantined 1 memory\n"
     assert left(cli) == ["y"]
     assert "the page was tampered with" in cli("history", "x").out
     assert cli("quarantine", *which, "--reason", "again", "--json").data == []
@@ -81,7 +81,7 @@ def test_a_source_is_taken_out_of_recall_and_let_in_again(cli: Cli) -> None:
 def test_what_is_meant_is_said_in_one_way(cli: Cli, words: tuple[str, ...]) -> None:
     done = cli(*words)
     assert done.status == 2
-    assert f"say what to {words[0]} in one way" in done.err
+    assert f"to {words[0]}, give either ids or a selection" in done.err
     assert "--everything" not in done.err
     assert cli(*words, "x", "--kind", "fact").status == 2
 

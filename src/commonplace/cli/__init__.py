@@ -18,7 +18,7 @@ from commonplace.errors import CommonplaceError
 __all__ = ["main"]
 
 _DESCRIPTION = """\
-A memory for agents: persistent, shared, searchable, and honest about what it does not know.
+A persistent, shared, searchable memory for agents. It says so when it does not know something.
 
 The book is one file: --book PATH, else COMMONPLACE_BOOK, else ./commonplace.db."""
 

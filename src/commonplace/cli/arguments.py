@@ -49,9 +49,11 @@ def book_options(*, patterns: str | None = None) -> Parser:
     """
     shared = Parser(add_help=False, argument_default=argparse.SUPPRESS)
     group = shared.add_argument_group("the book")
-    group.add_argument("--book", metavar="PATH", help="its file, or a URL (COMMONPLACE_BOOK, else commonplace.db)")
+    group.add_argument("--book", metavar="PATH", help="file or URL of the book (COMMONPLACE_BOOK, else commonplace.db)")
     if patterns is None:
-        group.add_argument("--space", metavar="S", help="the space, a wall inside the book (COMMONPLACE_SPACE)")
+        group.add_argument(
+            "--space", metavar="S", help="space inside the book; no command crosses spaces (COMMONPLACE_SPACE)"
+        )
     else:
         group.add_argument("--space", action="append", metavar="PATTERN", help=patterns)
     group.add_argument(
@@ -62,7 +64,7 @@ def book_options(*, patterns: str | None = None) -> Parser:
     group.add_argument(
         "--reranker", metavar="SPEC", help="none, ms-marco-minilm, onnx:DIR; for recall (COMMONPLACE_RERANKER)"
     )
-    group.add_argument("--json", action="store_true", help="answer in JSON, for machines")
+    group.add_argument("--json", action="store_true", help="print JSON")
     return shared
 
 
@@ -97,13 +99,15 @@ def body_options(made: Parser) -> None:
         action="append",
         type=inputs.pair,
         metavar="NAME=VALUE",
-        help="metadata; VALUE is JSON, or text where it is no JSON; may be repeated",
+        help="metadata; VALUE is JSON, otherwise text; may be repeated",
     )
     group.add_argument("--importance", type=float, metavar="X", help="from 0 to 1 (0.5)")
-    group.add_argument("--source", metavar="SOURCE", help="where it comes from")
+    group.add_argument("--source", metavar="SOURCE", help="where it was said or found")
     group.add_argument("--said-at", type=inputs.when, metavar="TIME", help="when it was said, in ISO 8601 (now)")
-    group.add_argument("--ttl", type=inputs.duration, metavar="TIME", help="how long it lives: 90, 15m, 12h, 7d, 2w")
-    group.add_argument("--reason", metavar="WHY", help="why, for its history")
+    group.add_argument(
+        "--ttl", type=inputs.duration, metavar="TIME", help="expires after: 90 (seconds), 15m, 12h, 7d, 2w"
+    )
+    group.add_argument("--reason", metavar="WHY", help="reason, shown in the history")
 
 
 def scope_options(made: Parser, title: str) -> None:
@@ -118,16 +122,20 @@ def within_options(made: Parser) -> None:
     group = made.add_argument_group("within")
     for part in ("user", "agent", "session"):
         group.add_argument(
-            f"--{part}", action="append", metavar=part.upper(), help=f"of this {part}, or shared; may be repeated"
+            f"--{part}", action="append", metavar=part.upper(), help=f"only of this {part}, or shared; may be repeated"
         )
-    group.add_argument("--not-shared", action="store_true", help="leave out what belongs to everybody")
+    group.add_argument("--not-shared", action="store_true", help="leave out memories without an owner")
 
 
 def selection_options(made: Parser) -> None:
     """Add options that select memories by kind, tag and filter."""
     group = made.add_argument_group("selection")
-    group.add_argument("--kind", action="append", choices=KINDS, metavar="KIND", help="of this kind; may be repeated")
-    group.add_argument("--tag", action="append", metavar="TAG", help="with this tag; repeated, with all of them")
+    group.add_argument(
+        "--kind", action="append", choices=KINDS, metavar="KIND", help="only of this kind; may be repeated"
+    )
+    group.add_argument(
+        "--tag", action="append", metavar="TAG", help="only with this tag; if repeated, with all of them"
+    )
     group.add_argument(
         "--filter",
         type=inputs.json_object,
@@ -138,7 +146,7 @@ def selection_options(made: Parser) -> None:
 
 def superseded_option(made: Parser) -> None:
     """Add --superseded."""
-    made.add_argument("--superseded", action="store_true", help="also memories that a later one superseded")
+    made.add_argument("--superseded", action="store_true", help="include superseded memories")
 
 
 def if_version_option(made: Parser, what: str) -> None:
@@ -149,5 +157,7 @@ def if_version_option(made: Parser, what: str) -> None:
 def extractor_option(parser: argparse.ArgumentParser) -> None:
     """Add --extractor."""
     parser.add_argument(
-        "--extractor", metavar="SPEC", help="rules, openai:MODEL; what finds memories (rules; COMMONPLACE_EXTRACTOR)"
+        "--extractor",
+        metavar="SPEC",
+        help="how memories are found: rules or openai:MODEL (COMMONPLACE_EXTRACTOR, else rules)",
     )

@@ -55,7 +55,7 @@ def ensure_there(where: str) -> str:
     if _is_missing(where):
         raise NotFound(
             f"there is no book at {_label(where)}: name one with --book or COMMONPLACE_BOOK,"
-            " or make one with `commonplace remember`"
+            " or create one with `commonplace remember`"
         )
     return where
 
@@ -74,7 +74,7 @@ def writable(args: Namespace, console: Console) -> Iterator[Book]:
     new = _is_missing(where)
     with _open(args, where) as book:
         if new:
-            console.remark(f"made a new book at {_label(where)}")
+            console.remark(f"created a new book at {_label(where)}")
         yield book
 
 
@@ -108,7 +108,7 @@ def writable_store(args: Namespace, console: Console) -> Iterator[Store]:
     new = _is_missing(where)
     with closing(open_store(where, Settings())) as opened:
         if new:
-            console.remark(f"made a new book at {_label(where)}")
+            console.remark(f"created a new book at {_label(where)}")
         yield opened
 
 

@@ -33,7 +33,7 @@ QUESTIONS = (
 )
 _NEXT = """\
 Where to go next
-  commonplace remember "something worth keeping"    starts a book of your own, ./commonplace.db
+  commonplace remember "something worth keeping"    creates your own book, ./commonplace.db
   commonplace recall "a question"                   asks it
   commonplace --help                                shows everything else
 """
@@ -42,7 +42,7 @@ Where to go next
 def register(commands: Commands) -> None:
     """Add demo."""
     arguments.add(
-        commands, "demo", _demo, help="show a recall at work, on a book that is thrown away",
+        commands, "demo", _demo, help="show example recalls on a temporary book",
         examples="  commonplace demo\n",
     )  # fmt: skip
 

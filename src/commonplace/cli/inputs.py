@@ -71,7 +71,7 @@ def loads(word: str) -> Json:
     try:
         found: Json = json.loads(word, parse_constant=_not_json)
     except RecursionError as error:
-        raise ValueError("it is nested too deep") from error
+        raise ValueError("it is nested too deeply") from error
     return found
 
 
@@ -111,9 +111,9 @@ def duration(word: str) -> float:
     try:
         seconds = float(number) * _UNITS[unit]
     except ValueError as error:
-        raise ArgumentTypeError(f"{word!r} is no duration: give seconds, or 15m, 12h, 7d, 2w") from error
+        raise ArgumentTypeError(f"{word!r} is not a duration: use seconds, or 15m, 12h, 7d, 2w") from error
     if not 0 < seconds < float("inf"):
-        raise ArgumentTypeError(f"{word!r} is no duration: it must be more than nothing")
+        raise ArgumentTypeError(f"{word!r} is not a duration: it must be longer than 0")
     return seconds
 
 
@@ -130,7 +130,7 @@ def _whole_stdin() -> str:
 
 def _not_json(word: str) -> NoReturn:
     # Python reads NaN and Infinity, JSON does not.
-    raise ValueError(f"{word} is no JSON")
+    raise ValueError(f"{word} is not JSON")
 
 
 Conversation: TypeAlias = "str | list[Mapping[str, object] | str]"
@@ -143,7 +143,7 @@ def parse_conversation(text: str, place: str) -> Conversation:
     """Return a conversation as `learn` takes it; broken JSON raises InvalidInput with its place."""
     told = text.removeprefix("\ufeff").strip()
     if told in ("", "[]"):
-        raise InvalidInput(f"{place} holds no conversation: there is nothing to learn from")
+        raise InvalidInput(f"{place} contains no messages: there is nothing to learn from")
     if told[0] not in "[{":
         return told
     return [_message(each, f"{place}, message {number}") for number, each in enumerate(_values(told, place), start=1)]
@@ -176,7 +176,7 @@ def _message(value: Json, place: str) -> Mapping[str, object] | str:
     if isinstance(value, str):
         return value
     if not isinstance(value, dict):
-        raise InvalidInput(f"{place} is no message: an object with content, or text; nothing was stored")
+        raise InvalidInput(f"{place} is not a message (text, or an object with content); nothing was stored")
     message: dict[str, object] = {name: given for name, given in value.items() if name not in _OURS}
     if isinstance(value.get("said_at"), str):
         message["said_at"] = _moment(str(value["said_at"]), place)

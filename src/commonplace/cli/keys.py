@@ -45,44 +45,40 @@ _USAGE = (
 def register(commands: Commands) -> None:
     """Add `keys` and its verbs."""
     verbs = arguments.add_group(
-        commands, "keys", help="who may use the book through a server, for what, and how much", examples=_EXAMPLES
+        commands, "keys", help="manage the API keys of a server: roles, spaces, limits", examples=_EXAMPLES
     )
     _register_create(verbs)
-    arguments.add(
-        verbs, "list", _list, help="list the keys, revoked ones too; a secret is shown only once, when it is made"
-    )
+    arguments.add(verbs, "list", _list, help="list all keys, including revoked ones, without their secrets")
     rotate = _id(arguments.add(verbs, "rotate", _rotate, help="give a key a new secret"))
     rotate.add_argument(
         "--grace",
         type=inputs.duration,
         metavar="TIME",
-        help="how long the old secret is good, too: 15m, 12h (not at all)",
+        help="keep the old secret valid for: 15m, 12h (not at all)",
     )
-    _id(arguments.add(verbs, "revoke", _revoke, help="end a key for good, at once and on every server"))
-    usage = _id(arguments.add(verbs, "usage", _usage, help="show what a key has used of its limits"))
+    _id(arguments.add(verbs, "revoke", _revoke, help="revoke a key permanently, at once and on every server"))
+    usage = _id(arguments.add(verbs, "usage", _usage, help="show how much of its limits a key has used"))
     usage.add_argument("--namespace", metavar="NAMESPACE", help="the key-value namespace whose limits to show")
 
 
 def _register_create(verbs: Commands) -> None:
     made = arguments.add(
-        verbs, "create", _create, help="make a key, and show it this once",
-        patterns="a space that it opens, * for any characters; may be repeated (default)",
+        verbs, "create", _create, help="create a key and print it; it is not shown again",
+        patterns="space that the key may use, * for any characters; may be repeated (default)",
     )  # fmt: skip
-    made.add_argument("--role", choices=("read", "write", "admin"), default="write", help="what it allows (write)")
-    made.add_argument("--home", metavar="S", help="the space of dialects that name none (the first)")
-    made.add_argument(
-        "--expires", type=inputs.duration, metavar="TIME", help="how long it is good: 12h, 30d (for ever)"
-    )
-    made.add_argument("--plan", default="unlimited", metavar="NAME", help="its limits, by name (unlimited)")
+    made.add_argument("--role", choices=("read", "write", "admin"), default="write", help="what the key allows (write)")
+    made.add_argument("--home", metavar="S", help="space for dialects whose requests name no space (the first)")
+    made.add_argument("--expires", type=inputs.duration, metavar="TIME", help="expires after: 12h, 30d (never)")
+    made.add_argument("--plan", default="unlimited", metavar="NAME", help="plan with the limits of the key (unlimited)")
     made.add_argument(
         "--limit",
         action="append",
         type=_limit,
         default=[],
         metavar="NAME=N",
-        help="a limit of its own; may be repeated",
+        help="limit that overrides the plan; may be repeated",
     )
-    made.add_argument("--label", default="", metavar="TEXT", help="what it is for")
+    made.add_argument("--label", default="", metavar="TEXT", help="description, shown by list")
 
 
 def _id(made: Parser) -> Parser:
@@ -117,7 +113,7 @@ def _create(args: Namespace, console: Console) -> None:
 
 def _shown(made: NewKey, console: Console) -> None:
     console.result(made, made.token)
-    console.remark("keep it now: it is not shown again")
+    console.remark("store this key now: it is not shown again")
 
 
 def _list(args: Namespace, console: Console) -> None:

@@ -41,7 +41,7 @@ _LEARN = """\
   commonplace learn chat.jsonl --user maria --tag support --json
   echo "Sarah: I prefer TypeScript." | commonplace learn -
 """
-_LEARNED = (Column("KIND"), Column("TEXT", least=20), Column("BESIDE WHAT WAS KNOWN", least=20))
+_LEARNED = (Column("KIND"), Column("TEXT", least=20), Column("RELATION TO KNOWN MEMORIES", least=20))
 _LINKED = (Column("RELATION"), Column("OTHER"), Column("AT"), Column("REASON", least=12))
 _QUOTED = 60
 _RECONCILED = ("supersedes", "adds to", "disputes")
@@ -58,35 +58,40 @@ def register_learn(commands: Commands) -> None:
     """Add learn, links and undo."""
     _register_learn(commands)
     links = arguments.add(
-        commands, "links", _links, help="show what a memory has to do with others, and where it was learned",
+        commands, "links", _links, help="show how a memory relates to others, and where it was learned",
         examples="  commonplace links ID\n",
     )  # fmt: skip
     links.add_argument("id", metavar="ID", help="the memory's id")
     undo = arguments.add(
-        commands, "undo", _undo, help="take back what reconciliation made of two memories",
+        commands, "undo", _undo, help="undo what reconciliation decided about two memories",
         examples="  commonplace undo ID OTHER\n",
     )  # fmt: skip
     undo.add_argument("id", metavar="ID", help="the memory's id")
-    undo.add_argument("other", metavar="OTHER", help="what `links` shows: the other memory, or a message")
+    undo.add_argument("other", metavar="OTHER", help="the other memory, or a message, as shown by `links`")
 
 
 def _register_learn(commands: Commands) -> None:
     made = arguments.add(
-        commands, "learn", _learn, help="keep a conversation as it was said, and make memories of it", examples=_LEARN
+        commands, "learn", _learn, help="store a conversation word for word and learn memories from it", examples=_LEARN
     )
     made.add_argument(
         "file", nargs="?", metavar="FILE", help='lines of "Name: text", JSON or JSON Lines; - or nothing reads stdin'
     )
-    made.add_argument("--session", metavar="SESSION", help="the conversation's name (a new one)")
-    group = made.add_argument_group("what is learned (everybody's if not said)")
-    group.add_argument("--user", metavar="USER", help="belongs to this user")
-    group.add_argument("--agent", metavar="AGENT", help="belongs to this agent")
-    group.add_argument("--tag", action="append", default=[], metavar="TAG", help="gets this tag; may be repeated")
+    made.add_argument("--session", metavar="SESSION", help="name of the conversation (a new one)")
+    group = made.add_argument_group("learned memories (shared with everybody by default)")
+    group.add_argument("--user", metavar="USER", help="belong to this user")
+    group.add_argument("--agent", metavar="AGENT", help="belong to this agent")
+    group.add_argument("--tag", action="append", default=[], metavar="TAG", help="get this tag; may be repeated")
     group.add_argument(
-        "--origin", choices=ORIGINS, metavar="ORIGIN", help=f"comes from: {', '.join(ORIGINS)} (by each message's role)"
+        "--origin",
+        choices=ORIGINS,
+        metavar="ORIGIN",
+        help=f"have this origin: {', '.join(ORIGINS)} (from each message's role)",
     )
     arguments.extractor_option(made)
-    made.add_argument("--no-wait", action="store_true", help="only keep what was said; `commonplace work` learns")
+    made.add_argument(
+        "--no-wait", action="store_true", help="only store the conversation; `commonplace work` learns from it later"
+    )
 
 
 def _learn(args: Namespace, console: Console) -> int:
@@ -95,7 +100,7 @@ def _learn(args: Namespace, console: Console) -> int:
         learned = _taken_in(book, conversation, args, console)
         kept = f"{plural(len(learned.messages), 'message')} of session {learned.session}"
         if args.no_wait:
-            console.result(learned, f"kept {kept} for `commonplace work` to learn from")
+            console.result(learned, f"stored {kept}; `commonplace work` learns from it")
             return 0
         rows = [(memory.kind, shown_text(memory), how) for memory, how in _standing(book, learned)]
         console.result(learned, table(_LEARNED, rows, limit=columns()) if rows else "Nothing was learned.")
@@ -131,7 +136,7 @@ def _saying_what_is_kept(progress: Progress, console: Console) -> Iterator[None]
     except (Exception, KeyboardInterrupt):
         if progress.begun:
             progress.close()
-            console.remark("the conversation is kept: `commonplace work` goes on with it")
+            console.remark("the conversation is stored: `commonplace work` continues learning from it")
         raise
 
 
@@ -208,17 +213,17 @@ _JOBS = (
 def register_jobs(commands: Commands) -> None:
     """Add work, jobs and retry."""
     work = arguments.add(
-        commands, "work", _work, help="do the jobs of every space, or of the one named, until Ctrl-C", examples=_WORK
+        commands, "work", _work, help="run the jobs of all spaces, or of --space, until Ctrl-C", examples=_WORK
     )
-    work.add_argument("--once", action="store_true", help="end when no job is due; exit status 1 if one failed")
+    work.add_argument("--once", action="store_true", help="stop when no job is due; exit status 1 if one failed")
     arguments.extractor_option(work)
     jobs = arguments.add(
-        commands, "jobs", _jobs, help="list the jobs that wait, run, or have failed for good",
+        commands, "jobs", _jobs, help="list waiting, running and permanently failed jobs",
         examples="  commonplace jobs\n  commonplace jobs --dead --json\n",
     )  # fmt: skip
-    jobs.add_argument("--dead", action="store_true", help="only those that have failed for good")
+    jobs.add_argument("--dead", action="store_true", help="only permanently failed jobs")
     retry = arguments.add(
-        commands, "retry", _retry, help="queue a job again that had failed for good, or all of them",
+        commands, "retry", _retry, help="queue a permanently failed job again, or all of them",
         examples="  commonplace retry\n  commonplace retry 12\n",
     )  # fmt: skip
     retry.add_argument("number", nargs="?", type=int, metavar="N", help="the job's number (all)")
@@ -263,13 +268,13 @@ def _work(args: Namespace, console: Console) -> int:
         if args.once:
             trying = working.run_due(core, only)
         else:
-            console.remark("doing what waits; Ctrl-C ends it after the job at hand")
+            console.remark("running jobs; Ctrl-C stops after the current job")
             trying = working.run_until(core, lambda: asked.ended, asked.rest, only=only, idle=_LOOK)
         for tried in trying:
             done, failed = done + (tried.error is None), failed + (tried.error is not None)
             if asked.ended:
                 break
-    text = f"did {plural(done, 'job')}" + (f"; {failed:,} failed, see `commonplace jobs`" if failed else "")
+    text = f"ran {plural(done, 'job')}" + (f"; {failed:,} failed, see `commonplace jobs`" if failed else "")
     console.result({"done": done, "failed": failed}, text)
     return 1 if args.once and failed else 0
 

@@ -42,26 +42,28 @@ def register_writing(commands: Commands) -> None:
 
 def _register_remember(commands: Commands) -> None:
     made = arguments.add(
-        commands, "remember", _remember, help="remember texts, all of them or none", examples=_REMEMBER
+        commands, "remember", _remember, help="store texts as memories, all of them or none", examples=_REMEMBER
     )
-    made.add_argument("text", nargs="*", metavar="TEXT", help="what to remember, each in quotes; - reads stdin")
-    made.add_argument("--file", metavar="PATH", help="remember a file's content; TEXT, if given, is what finds it")
+    made.add_argument("text", nargs="*", metavar="TEXT", help="text of a memory, in quotes; - reads stdin")
+    made.add_argument(
+        "--file", metavar="PATH", help="store a file's content; TEXT, if given, is searched instead of it"
+    )
     arguments.body_options(made)
-    made.add_argument("--id", metavar="ID", help="an id of your own; refused if it is taken")
+    made.add_argument("--id", metavar="ID", help="id of the memory; must not exist yet (a random one)")
     made.add_argument("--supersedes", action="append", metavar="ID", help="the memory that this one supersedes")
     made.add_argument(
         "--origin",
         choices=ORIGINS,
         default="user",
         metavar="ORIGIN",
-        help=f"who is to be trusted for it: {', '.join(ORIGINS)} (user)",
+        help=f"origin, which decides how far it is trusted: {', '.join(ORIGINS)} (user)",
     )
     made.add_argument(
         "--reconcile",
         action="store_true",
-        help="compare with what is known: said again, it strengthens that; what it contradicts gives way",
+        help="compare with known memories: a repetition strengthens the known one, a contradiction supersedes it",
     )
-    arguments.scope_options(made, "whose it is (everybody's if not said)")
+    arguments.scope_options(made, "owner (shared with everybody by default)")
 
 
 def _register_revise(commands: Commands) -> None:
@@ -69,7 +71,7 @@ def _register_revise(commands: Commands) -> None:
         commands, "revise", _revise, help="give a memory a new version; the old one is kept", examples=_REVISE
     )
     made.add_argument("id", metavar="ID", help="the memory's id")
-    made.add_argument("text", nargs="?", metavar="TEXT", help="its new text; - reads stdin; left out, it stays")
+    made.add_argument("text", nargs="?", metavar="TEXT", help="new text; - reads stdin; unchanged if omitted")
     arguments.body_options(made)
     arguments.if_version_option(made, "the memory")
 
@@ -120,7 +122,7 @@ def _drafts(args: Namespace) -> list[Draft]:
         return [_file_draft(args, options)]
     texts = _texts(args.text)
     if args.id is not None and len(texts) > 1:
-        raise Usage("--id belongs to one memory: give one text")
+        raise Usage("--id names one memory: give only one text")
     return [Draft(content=text, **options) for text in texts]
 
 
@@ -140,7 +142,7 @@ def _is_one_word(text: str) -> bool:
 
 def _file_draft(args: Namespace, options: dict[str, object]) -> Draft:
     if len(args.text) > 1:
-        raise Usage("with --file, give at most one TEXT: what finds the file's content")
+        raise Usage("with --file, give at most one TEXT, which recall searches instead of the file")
     content = inputs.file_content(args.file)
     finds = inputs.text(args.text[0]) if args.text else None
     mime = mimetypes.guess_type(args.file)[0]
@@ -152,7 +154,7 @@ def _revise(args: Namespace, console: Console) -> None:
     change = _body(args)
     text = ... if args.text is None else inputs.text(args.text)
     if text is ... and not set(change) - {"reason"}:
-        raise Usage("say what is new: a TEXT, or one of the options of the memory")
+        raise Usage("nothing to change: give a TEXT, or an option such as --tag or --importance")
     with books.existing(args) as book:
         memory: Memory = book.revise(args.id, text, if_version=args.if_version, **change)  # type: ignore[arg-type]
     console.result(memory, f"{memory.id} is now at version {memory.version}")
@@ -165,7 +167,7 @@ def _feedback(args: Namespace, console: Console) -> int:
     return 0
 
 
-NOTHING = "Nothing in the book bears on this."
+NOTHING = "The book has nothing about this."
 
 _RECALL = """\
   commonplace recall "which web framework did we choose?"
@@ -210,14 +212,14 @@ def register_reading(commands: Commands) -> None:
     _register_recall(commands)
     _register_list(commands)
     get = arguments.add(
-        commands, "get", _get, help="show one memory, as it stands or as it was",
+        commands, "get", _get, help="show one memory, or an older version of it",
         examples="  commonplace get ID\n  commonplace get ID --version 1\n  commonplace get ID --content > board.png\n",
     )  # fmt: skip
     get.add_argument("id", metavar="ID", help="the memory's id")
-    get.add_argument("--version", type=int, metavar="N", help="as it was at this version")
-    get.add_argument("--content", action="store_true", help="its content alone, to the last byte")
+    get.add_argument("--version", type=int, metavar="N", help="this version (the current one)")
+    get.add_argument("--content", action="store_true", help="print only the content, byte for byte")
     history = arguments.add(
-        commands, "history", _history, help="show every version of a memory: what was done, when and why",
+        commands, "history", _history, help="show every version of a memory, with time and reason",
         examples="  commonplace history ID\n",
     )  # fmt: skip
     history.add_argument("id", metavar="ID", help="the memory's id")
@@ -225,29 +227,35 @@ def register_reading(commands: Commands) -> None:
 
 def _register_recall(commands: Commands) -> None:
     made = arguments.add(
-        commands, "recall", _recall, help="recall what bears on a question, as text for a prompt", examples=_RECALL
+        commands,
+        "recall",
+        _recall,
+        help="find the memories that answer a question, as text for a prompt",
+        examples=_RECALL,
     )
     made.add_argument("query", nargs="+", metavar="QUERY", help="the question; - reads stdin")
-    made.add_argument("-k", type=int, default=10, metavar="N", help="at most so many memories (10)")
-    made.add_argument("--max-tokens", type=int, default=2000, metavar="N", help="at most so many tokens (2000)")
+    made.add_argument("-k", type=int, default=10, metavar="N", help="maximum number of memories (10)")
+    made.add_argument("--max-tokens", type=int, default=2000, metavar="N", help="maximum number of tokens (2000)")
     made.add_argument(
-        "--threshold", type=float, metavar="P", help="least probability, 0 to 1; 0 cuts nothing off (calibrated)"
+        "--threshold", type=float, metavar="P", help="minimum relevance, 0 to 1; 0 returns everything (calibrated)"
     )
     made.add_argument(
-        "--order", choices=("relevance", "time"), default="relevance", help="the best first, or the oldest first"
+        "--order", choices=("relevance", "time"), default="relevance", help="best first, or oldest first (relevance)"
     )
-    made.add_argument("--as-of", type=inputs.when, metavar="TIME", help="as the book stood at this time (ISO 8601)")
+    made.add_argument(
+        "--as-of", type=inputs.when, metavar="TIME", help="search the book as it was at this time (ISO 8601)"
+    )
     arguments.superseded_option(made)
-    made.add_argument("--explain", action="store_true", help="a table with the parts of each score instead")
+    made.add_argument("--explain", action="store_true", help="print a table with the parts of each score")
     arguments.selection_options(made)
     arguments.within_options(made)
 
 
 def _register_list(commands: Commands) -> None:
-    made = arguments.add(commands, "list", _list, help="list memories by when they were said", examples=_LIST)
+    made = arguments.add(commands, "list", _list, help="list memories by time", examples=_LIST)
     made.add_argument("--order", choices=("newest", "oldest"), default="newest", help="which come first (newest)")
-    made.add_argument("--limit", type=int, default=100, metavar="N", help="at most so many (100)")
-    made.add_argument("--cursor", metavar="CURSOR", help="go on where the page with this cursor ended")
+    made.add_argument("--limit", type=int, default=100, metavar="N", help="maximum number of memories (100)")
+    made.add_argument("--cursor", metavar="CURSOR", help="continue after the page that printed this cursor")
     arguments.superseded_option(made)
     arguments.selection_options(made)
     arguments.within_options(made)
@@ -275,7 +283,7 @@ def _recall(args: Namespace, console: Console) -> None:
 def _answer(found: Recall, *, explain: bool) -> str:
     if not found.hits and not found.avoid:
         known = found.coverage != "unknown"
-        return "The memories on this do not fit into --max-tokens." if known else NOTHING
+        return "The matching memories do not fit into --max-tokens." if known else NOTHING
     return explained(found) if explain else found.text
 
 
@@ -305,7 +313,7 @@ def _list(args: Namespace, console: Console) -> None:
         )  # fmt: skip
     console.result(page, listed(page.memories) if page.memories else "No memories.")
     if page.cursor is not None and not console.json:
-        console.remark(f"there are more: --cursor {page.cursor}")
+        console.remark(f"more: --cursor {page.cursor}")
 
 
 def listed(memories: Sequence[Memory]) -> str:

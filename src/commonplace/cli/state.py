@@ -24,26 +24,26 @@ _KV_EXAMPLES = """\
 def register_kv(commands: Commands) -> None:
     """Add `kv` and its verbs."""
     verbs = arguments.add_group(
-        commands, "kv", help="plain key-value state: JSON values under names", examples=_KV_EXAMPLES
+        commands, "kv", help="key-value entries: JSON values under a namespace and a key", examples=_KV_EXAMPLES
     )
     arguments.add(verbs, "list", _list_namespaces, help="list the namespaces")
     keys = arguments.add(verbs, "keys", _keys, help="list the keys of a namespace")
     keys.add_argument("namespace", metavar="NAMESPACE", help="the namespace")
-    keys.add_argument("prefix", nargs="?", default="", metavar="PREFIX", help="only keys that begin with it")
+    keys.add_argument("prefix", nargs="?", default="", metavar="PREFIX", help="only keys with this prefix")
     _key(arguments.add(verbs, "get", _get, help="show the value of a key"))
     _register_set(verbs)
     append = _key(arguments.add(verbs, "append", _append_items, help="add items to the end of a list, in one step"))
-    append.add_argument("item", nargs="+", metavar="ITEM", help="JSON, or text where it is no JSON; - reads stdin")
+    append.add_argument("item", nargs="+", metavar="ITEM", help="JSON, otherwise text; - reads stdin")
     delete = _key(arguments.add(verbs, "delete", _delete_key, help="delete a key"))
     arguments.if_version_option(delete, "the entry")
 
 
 def _register_set(verbs: Commands) -> None:
     made = _key(arguments.add(verbs, "set", _set, help="set the value of a key"))
+    made.add_argument("value", nargs="?", metavar="VALUE", help="JSON, otherwise text; - or nothing reads stdin")
     made.add_argument(
-        "value", nargs="?", metavar="VALUE", help="JSON, or text where it is no JSON; - or nothing reads stdin"
+        "--ttl", type=inputs.duration, metavar="TIME", help="expires after: 90 (seconds), 15m, 12h, 7d, 2w"
     )
-    made.add_argument("--ttl", type=inputs.duration, metavar="TIME", help="how long it lives: 90, 15m, 12h, 7d, 2w")
     arguments.if_version_option(made, "the entry")
 
 
@@ -121,12 +121,12 @@ _REVISIONS = (
 def register_canvas(commands: Commands) -> None:
     """Add `canvas` and its verbs."""
     verbs = arguments.add_group(
-        commands, "canvas", help="text files that agents write together, every revision kept", examples=_CANVAS_EXAMPLES
+        commands, "canvas", help="shared text files with all their revisions", examples=_CANVAS_EXAMPLES
     )
     arguments.add(verbs, "list", _list_canvases, help="list the canvases")
     _canvas(arguments.add(verbs, "files", _files, help="list the files of a canvas"))
     read = _path(arguments.add(verbs, "read", _read_file, help="show a file, or one of its revisions"))
-    read.add_argument("--revision", type=int, metavar="N", help="this revision of it (the newest)")
+    read.add_argument("--revision", type=int, metavar="N", help="revision (the newest)")
     _register_write(verbs)
     diff = _path(arguments.add(verbs, "diff", _diff, help="show what changed between two revisions"))
     diff.add_argument("old", type=int, metavar="OLD", help="the older revision")
@@ -160,7 +160,7 @@ def _path(made: Parser) -> Parser:
 
 
 def _writing(made: Parser) -> None:
-    made.add_argument("--author", metavar="NAME", help="who writes")
+    made.add_argument("--author", metavar="NAME", help="author of the change")
     arguments.if_version_option(made, "the file")
 
 
@@ -252,21 +252,23 @@ _TRANSCRIPT_EXAMPLES = """\
 def register_transcript(commands: Commands) -> None:
     """Add `transcript` and its verbs."""
     verbs = arguments.add_group(
-        commands, "transcript", help="conversations kept verbatim, message by message", examples=_TRANSCRIPT_EXAMPLES
+        commands, "transcript", help="conversations, stored word for word", examples=_TRANSCRIPT_EXAMPLES
     )
     arguments.add(verbs, "list", _list_transcripts, help="list the sessions that have a transcript")
     _register_append(verbs)
     read = _session(arguments.add(verbs, "read", _read_messages, help="show messages, the oldest first"))
     read.add_argument("--start", type=int, default=1, metavar="N", help="from this number on (1)")
-    read.add_argument("--limit", type=int, metavar="N", help="at most so many (all)")
+    read.add_argument("--limit", type=int, metavar="N", help="maximum number of messages (all)")
     tail = _session(arguments.add(verbs, "tail", _tail, help="show the last messages, the oldest first"))
-    tail.add_argument("-n", type=int, default=20, metavar="N", help="so many (20)")
+    tail.add_argument("-n", type=int, default=20, metavar="N", help="number of messages (20)")
 
 
 def _register_append(verbs: Commands) -> None:
     made = _session(arguments.add(verbs, "append", _append_message, help="add a message at the end"))
     made.add_argument("text", nargs="?", metavar="TEXT", help="what was said; - or nothing reads stdin")
-    made.add_argument("--role", default="user", metavar="ROLE", help="who speaks: user, assistant, tool … (user)")
+    made.add_argument(
+        "--role", default="user", metavar="ROLE", help="role of the speaker: user, assistant, tool … (user)"
+    )
     made.add_argument("--name", metavar="NAME", help="the speaker's name")
     made.add_argument("--said-at", type=inputs.when, metavar="TIME", help="when it was said, in ISO 8601 (now)")
     made.add_argument(

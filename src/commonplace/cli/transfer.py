@@ -38,14 +38,14 @@ def register_export(commands: Commands) -> None:
     out = arguments.add(
         commands, "export", _export, help="write everything in the space as JSON Lines", examples=_EXPORT
     )
-    out.add_argument("file", nargs="?", default="-", metavar="FILE", help="where to; - is stdout (-)")
-    out.add_argument("--vectors", action="store_true", help="with the vectors, so that import embeds nothing")
+    out.add_argument("file", nargs="?", default="-", metavar="FILE", help="output file; - is stdout (-)")
+    out.add_argument("--vectors", action="store_true", help="include the vectors, so that import need not embed")
     into = arguments.add(
-        commands, "import", _import, help="take in what export wrote, all of it or nothing", examples=_IMPORT
+        commands, "import", _import, help="import what export wrote, all of it or nothing", examples=_IMPORT
     )
-    into.add_argument("file", nargs="?", default="-", metavar="FILE", help="where from; - is stdin (-)")
+    into.add_argument("file", nargs="?", default="-", metavar="FILE", help="input file; - is stdin (-)")
     copy = arguments.add(
-        commands, "backup", _backup, help="copy the whole book, every space, while it is in use",
+        commands, "backup", _backup, help="back up the whole book, even while it is in use",
         examples="  commonplace backup team-2026-05-04.db\n",
     )  # fmt: skip
     copy.add_argument("path", metavar="PATH", help="the new file; an existing one is never overwritten")
@@ -94,8 +94,8 @@ def _import(args: Namespace, console: Console) -> None:
             console.remark(f"embedding and writing {plural(len(records), 'record')}")
         loaded = book.load(records)
     skipped = sum(record.get("type") != "header" for record in records) - loaded
-    text = f"took in {plural(loaded, 'record')}"
-    text += f"; {skipped:,} stood there already" if skipped else ""
+    text = f"imported {plural(loaded, 'record')}"
+    text += f"; {skipped:,} already existed" if skipped else ""
     console.result({"loaded": loaded, "skipped": skipped}, text)
 
 
@@ -126,7 +126,7 @@ def _record(line: bytes | str, place: str) -> dict[str, Json]:
     except (ValueError, RecursionError) as error:
         raise InvalidInput(f"{place} is not JSON: {error}; nothing was stored") from error
     if not isinstance(record, dict):
-        raise InvalidInput(f"{place} is no record that export wrote; nothing was stored")
+        raise InvalidInput(f"{place} is not a record written by export; nothing was stored")
     return record
 
 
@@ -148,26 +148,26 @@ _COPY = """\
 def register_copy(commands: Commands) -> None:
     """Add copy."""
     made = arguments.add(
-        commands, "copy", _copy, help="copy a book, every space, to another place; run again, it goes on",
+        commands, "copy", _copy, help="copy a whole book to another place; an interrupted copy can be continued",
         examples=_COPY,
     )  # fmt: skip
     made.add_argument("source", metavar="SRC", help="the book to copy: a path or URL")
-    made.add_argument("target", metavar="DST", help="where to: a path or URL, made if it is not there")
+    made.add_argument("target", metavar="DST", help="target path or URL; created if missing")
     group = made.add_argument_group("the copy")
     # Every command has --space; this one takes it more than once.
     group.conflict_handler = "resolve"
     group.add_argument(
         "--space", action="append", default=argparse.SUPPRESS, metavar="S", help="only this space; may be repeated"
     )
-    group.add_argument("--mirror", action="store_true", help="remove from DST what SRC does not have")
-    group.add_argument("--compare", action="store_true", help="copy nothing, say how the two differ")
+    group.add_argument("--mirror", action="store_true", help="make DST equal to SRC: also remove and overwrite")
+    group.add_argument("--compare", action="store_true", help="copy nothing, only report differences")
 
 
 def _copy(args: Namespace, console: Console) -> int:
     from commonplace.location import compare, copy
 
     if args.compare and args.mirror:
-        raise Usage("--compare changes nothing: leave --mirror out")
+        raise Usage("--compare changes nothing: omit --mirror")
     names = [args.space] if isinstance(args.space, str) else args.space
     with Progress("comparing" if args.compare else "copying") as progress:
         if args.compare:
@@ -186,11 +186,11 @@ def _told(found: Copied, args: Namespace) -> str:
     records, removed = sum(part.records for part in parts), sum(part.removed for part in parts)
     lines = []
     if not args.compare:
-        lines.append(f"copied {plural(copied, 'record')} to {target}; {records - copied:,} stood there already")
+        lines.append(f"copied {plural(copied, 'record')} to {target}; {records - copied:,} already existed")
     if removed:
         lines.append(f"removed {plural(removed, 'record')} that {source} does not have")
     if kept:
-        lines.append(f"left alone {plural(kept, 'record')} further on in {target}")
+        lines.append(f"kept {plural(kept, 'record')} that are newer in {target}")
     if extra:
         lines.append(f"{plural(extra, 'record')} only in {target}")
     lines += [f"problem: {problem}" for problem in found.problems]
@@ -216,19 +216,19 @@ _REINDEX = """\
 def register_care(commands: Commands) -> None:
     """Add stats, check and reindex."""
     arguments.add(
-        commands, "stats", _stats, help="how much the space holds, and with what",
+        commands, "stats", _stats, help="show the size of the space and the versions in use",
         examples="  commonplace stats\n  commonplace stats --json\n",
     )  # fmt: skip
     check = arguments.add(
-        commands, "check", _check, help="verify the book; exit status 1 if anything is wrong",
+        commands, "check", _check, help="verify the book; exit status 1 if there is a problem",
         examples="  commonplace check\n  commonplace check --deep\n",
     )  # fmt: skip
-    check.add_argument("--deep", action="store_true", help="compare every index with the rows")
+    check.add_argument("--deep", action="store_true", help="also compare every index with the rows")
     reindex = arguments.add(
-        commands, "reindex", _reindex, help="embed the book anew; it stays usable, and a stopped run goes on",
+        commands, "reindex", _reindex, help="embed all memories again; an interrupted run can be continued",
         examples=_REINDEX,
     )  # fmt: skip
-    reindex.add_argument("path", nargs="?", metavar="PATH", help="the book, if not --book")
+    reindex.add_argument("path", nargs="?", metavar="PATH", help="the book (instead of --book)")
 
 
 def _stats(args: Namespace, console: Console) -> None:
@@ -258,7 +258,7 @@ def _check(args: Namespace, console: Console) -> int:
     with books.existing(args) as book:
         found = book.check(deep=args.deep)
     counted = ", ".join(f"{count:,} {what}" for what, count in found.checked.items())
-    lines = [f"problem: {problem}" for problem in found.problems] or ["The book is sound."]
+    lines = [f"problem: {problem}" for problem in found.problems] or ["The book has no problems."]
     console.result(found, "\n".join([*lines, f"checked: {counted}"]))
     return 0 if found.ok else 1
 
@@ -270,5 +270,5 @@ def _reindex(args: Namespace, console: Console) -> None:
     spec = books.embedder(args)
     with Progress("embedding") as progress:
         count = reindex(where, embedder=spec, progress=progress.update)
-    text = f"embedded {plural(count, 'version')} anew with the embedder {spec or 'default'}"
+    text = f"embedded {plural(count, 'version')} with the embedder {spec or 'default'}"
     console.result({"versions": count, "embedder": spec or "default"}, text)

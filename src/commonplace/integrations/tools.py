@@ -55,7 +55,7 @@ def make_functions(
         """Find what is known from earlier conversations and from other agents."""
         answer = open_book().recall(question, k=k, max_tokens=max_tokens, within=within)
         if not answer.text:
-            return "Nothing that bears on this is known."
+            return "Nothing is known about this."
         ids = ", ".join(hit.memory.id for hit in (*answer.hits, *answer.avoid))
         return f"{answer.text}\nTheir ids, in this order: {ids}"
 

@@ -30,7 +30,7 @@ from commonplace.server.door import Door
 from commonplace.server.middleware import BodyLimits, RawPath, RequestLog
 from commonplace.server.problems import describe_invalid, error_headers, problem, refusal
 
-_ABOUT = """A memory for agents: persistent, shared, searchable, and honest about what it does not know.
+_ABOUT = """A persistent, shared, searchable memory for agents. It says so when it does not know something.
 
 Errors are `application/problem+json` with a stable `code`. A change may name the version that it is made for
 (`If-Match`), and may carry a key (`Idempotency-Key`) under which it is carried out only once."""

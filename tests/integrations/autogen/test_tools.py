@@ -37,7 +37,7 @@ def test_a_model_remembers_in_one_conversation_and_recalls_in_the_next(book: com
 
 def test_recall_says_that_nothing_is_known(book: commonplace.Book) -> None:
     assert asyncio.run(use(book, "recall", {"question": "Where is the key?"})) == (
-        False, "Nothing that bears on this is known.",
+        False, "Nothing is known about this.",
     )  # fmt: skip
 
 

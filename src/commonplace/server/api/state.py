@@ -230,7 +230,7 @@ async def read_transcript(
 ) -> Response:
     """Messages, oldest first: all of them, from a number on, or the last."""
     if sum(way is not None for way in (start, after, tail)) > 1 or (tail is not None and limit is not None):
-        raise InvalidInput("say where to read in one way: start, after or tail, and limit with the first two only")
+        raise InvalidInput("give one of start, after and tail; limit works with start and after only")
 
     def verb(book: Book) -> object:
         transcript = book.transcript(session)
