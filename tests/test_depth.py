@@ -15,6 +15,8 @@ ROOT = Path(__file__).resolve().parent.parent
 SHAPE = ROOT / "tools" / "shape.py"
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
 
+pytestmark = pytest.mark.slow
+
 
 MOST_FILES = {"remember": 14, "recall": 20, "recall over HTTP": 30, "AutoGen update_context": 28}
 MOST_FRAMES = 6

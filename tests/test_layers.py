@@ -96,6 +96,7 @@ def test_modules_are_named_by_nouns() -> None:
     assert [name for name in gerunds if not name.startswith("learn/")] == []  # its rules are to be replaced as a whole
 
 
+@pytest.mark.slow
 def test_docstrings_begin_with_a_verb_or_the_thing() -> None:
     wrong = []
     for kind in (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef):

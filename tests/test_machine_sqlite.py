@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 import commonplace
@@ -18,6 +19,7 @@ def open_book(place: Path) -> commonplace.Book:
     return commonplace.open(place / "book.db", embedder=EMBEDDER, settings=quick)
 
 
+pytestmark = pytest.mark.slow
 TestSqliteMachine = machine_for(open_book).TestCase
 TestSqliteMachine.settings = settings(
     max_examples=30,

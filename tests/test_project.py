@@ -148,6 +148,7 @@ def test_what_a_server_needs_is_listed_whole_and_exactly() -> None:
     assert {canonicalize_name(Requirement(each).name) for each in ours} <= here
 
 
+@pytest.mark.slow
 def test_only_the_command_line_prints() -> None:
     calls = [
         f"{path.relative_to(ROOT)}:{node.lineno}"

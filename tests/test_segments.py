@@ -15,6 +15,8 @@ import commonplace
 from commonplace import Draft, Settings
 from commonplace.testing import HashEmbedder
 
+pytestmark = pytest.mark.slow
+
 DIMENSION = 32
 ROWS = 1500
 SETTINGS = Settings(segment_rows=500, durability="normal")

@@ -58,6 +58,7 @@ def test_no_more_memories_stand_than_may(core: Core, where: str, crew: Crew) -> 
     assert LocalBook(core, "default").stats().memories == 137
 
 
+@pytest.mark.slow
 def test_no_more_bytes_stand_in_a_namespace_than_may(core: Core, where: str, crew: Crew) -> None:
     # As JSON each value has 1,000 bytes: 137 fit, and half of another.
     key = keys.create(core.store, limits={"namespace_bytes": 137_500})
