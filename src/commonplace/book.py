@@ -67,7 +67,7 @@ class Book(ABC):
         self._space = checks.name(space, "space")
         self._where = where
         if self._space.startswith(spaces.RESERVED):
-            raise InvalidInput(f"names of spaces do not begin with {spaces.RESERVED!r}")
+            raise InvalidInput(f"space names must not begin with {spaces.RESERVED!r}")
 
     @property
     def space(self) -> str:

@@ -143,7 +143,7 @@ class LocalBook(Book):
         wanted = None if number is None else checks.count(number, "number", least=1)
         again = self._store.write(lambda tx: jobs.retry(tx, space, wanted), space)
         if wanted is not None and not again:
-            raise NotFound(f"no job {wanted} has failed for good in this space")
+            raise NotFound(f"there is no permanently failed job {wanted} in this space")
         if again:
             self.core.wake()
         return len(again)

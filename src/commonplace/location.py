@@ -140,14 +140,14 @@ def open_store(where: Where, settings: Settings, *, read_url: str | None = None)
     if not isinstance(place, str) or not place:
         raise InvalidInput("a book is at a path such as team.db, or at a postgresql:// URL")
     if is_remote(place):
-        raise InvalidInput(f"{label(place)} is a server: this works on the store itself, so run it beside the server")
+        raise InvalidInput(f"{label(place)} is a server, but this needs its file or postgresql:// URL")
     if _is_url(place):
         _ensure_driver()
         from commonplace.store.postgres.store import PostgresStore
 
         return PostgresStore(address.parse(place), settings, read_url=read_url)
     if read_url is not None:
-        raise InvalidInput("read_url is for a book in PostgreSQL: a file is its own replica")
+        raise InvalidInput("read_url works only for a book in PostgreSQL")
     return SqliteStore(Path(place), settings)
 
 
@@ -261,9 +261,7 @@ def _open_remote(
 ) -> Book:
     for name, value in refused.items():
         if value is not None:
-            raise InvalidInput(
-                f"{name} belongs to the store, which the server has opened: set it there, and leave it out here"
-            )
+            raise InvalidInput(f"{name} is a setting of the store: set it on the server and omit it here")
     if find_spec("urllib3") is None:
         raise ServerUnavailable(missing_package("a book behind a server", "urllib3", "remote"))
     from commonplace.remote.book import RemoteBook

@@ -124,7 +124,7 @@ def test_a_transcript_that_was_read_can_be_learned_from(cli: Cli) -> None:
         ('{"content": "a"}\n{"content": \n', "chat.txt, line 2 is not JSON"),
         ('[{"content": "a"}, 3]', "chat.txt, message 2 is not a message"),
         ('[{"content": "a", "said_at": "yesterday"}]', "chat.txt, message 1: 'yesterday' is not an ISO 8601"),
-        ('[{"text": "a"}]', "a message is a mapping with content"),
+        ('[{"text": "a"}]', "a message must be a mapping with content"),
     ],
 )
 def test_a_bad_conversation_is_refused_whole(cli: Cli, tmp_path: Path, text: str, complaint: str) -> None:

@@ -68,7 +68,7 @@ def test_a_function_inside_a_function_is_refused() -> None:
     def inner(texts: list[str]) -> list[list[float]]:
         return lengths(texts)
 
-    with pytest.raises(InvalidInput, match="no lasting name"):
+    with pytest.raises(InvalidInput, match="no permanent name"):
         load_embedder(inner)
 
 

@@ -199,8 +199,8 @@ def test_a_dimension_that_changes_is_refused(service: Service) -> None:
         (lambda rows: [rows[0], {**rows[1], "index": "1"}], "indexes are not 0 to 1"),
         (lambda rows: [rows[0], {**rows[1], "embedding": [1.0, float("nan"), 2.0]}], "not finite"),
         (lambda rows: [rows[0], {**rows[1], "embedding": [1.0, float("inf"), 2.0]}], "not finite"),
-        (lambda rows: [rows[0], {**rows[1], "embedding": [1.0, None, 2.0]}], "not finite|no matrix"),
-        (lambda rows: [rows[0], {**rows[1], "embedding": [1.0]}], "no matrix of numbers"),
+        (lambda rows: [rows[0], {**rows[1], "embedding": [1.0, None, 2.0]}], "not finite|matrix"),
+        (lambda rows: [rows[0], {**rows[1], "embedding": [1.0]}], "matrix of numbers"),
         (lambda rows: [rows[0], {**rows[1], "embedding": "AAAA"}], 'no list "embedding"'),
         (lambda rows: [{**row, "embedding": []} for row in rows], "shape"),
         (lambda rows: "none", 'without a list "data"'),
@@ -214,7 +214,7 @@ def test_an_answer_that_is_no_embedding_is_refused(service: Service, change: obj
 
 def test_an_answer_that_is_no_json_is_refused(service: Service) -> None:
     service.script = [Reply(200, b"<html>")]
-    with pytest.raises(EmbedderFailed, match="no JSON"):
+    with pytest.raises(EmbedderFailed, match="not return JSON"):
         embedder(service).embed(["a"])
 
 

@@ -79,9 +79,9 @@ def test_what_needs_the_store_says_to_run_it_beside_the_server(
 ) -> None:
     commonplace.open("copy.db", embedder=EMBEDDER).close()
     assert main([word.format(url=url) for word in words]) == 1
-    assert "beside the server" in capsys.readouterr().err
+    assert "is a server" in capsys.readouterr().err
 
 
 def test_an_embedder_named_for_a_server_is_refused(cli: Cli, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["stats", "--embedder", "default"]) == 1
-    assert "embedder belongs to the store" in capsys.readouterr().err
+    assert "embedder is a setting of the store" in capsys.readouterr().err

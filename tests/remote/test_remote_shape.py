@@ -89,7 +89,7 @@ def test_a_key_that_travels_unencrypted_to_another_machine_is_warned_of() -> Non
     ids=lambda option: next(iter(option)),
 )
 def test_what_belongs_to_the_store_is_refused(option: dict[str, Any]) -> None:
-    with pytest.raises(commonplace.InvalidInput, match=f"{next(iter(option))} belongs to the store"):
+    with pytest.raises(commonplace.InvalidInput, match=f"{next(iter(option))} is a setting of the store"):
         commonplace.open("http://localhost", **option)
 
 

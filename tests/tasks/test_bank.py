@@ -100,7 +100,7 @@ def test_a_scoped_bank_sees_everybodys_memos_and_changes_its_own(book: commonpla
     hers = MemoryBank(book=book, scope=Scope(user="alice"))
     own = hers.add_memo("Alice takes milk with her tea")
     assert {memo.id for memo in hers.list_memos()} == {shared.id, own.id}
-    with pytest.raises(InvalidInput, match="everybody's"):
+    with pytest.raises(InvalidInput, match="shared with everybody"):
         hers.delete_memo(shared.id)
     with pytest.raises(NotFound):
         MemoryBank(book=book).get_memo(own.id)

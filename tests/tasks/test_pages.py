@@ -109,7 +109,7 @@ def test_another_programs_index_is_refused_and_left_alone(tmp_path: Path) -> Non
 
 
 def test_a_config_that_says_nothing_known_is_refused(tmp_path: Path) -> None:
-    for config, said in (({"level": "LOUD"}, "none of DEBUG"), ({"levle": "INFO"}, "no setting 'levle'")):
+    for config, said in (({"level": "LOUD"}, "not one of DEBUG"), ({"levle": "INFO"}, "no setting 'levle'")):
         with pytest.raises(InvalidInput, match=said):
             PageLogger(config)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="redact"):
@@ -275,7 +275,7 @@ def test_images_are_copied_under_names_of_the_logs_own(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="cannot be read"):
         log.add_link_to_image("gone", source)
     (tmp_path / "drawing.png").write_text("<svg onload='alert(1)'/>", "utf-8")
-    with pytest.raises(InvalidInput, match="is no PNG"):
+    with pytest.raises(InvalidInput, match="is not a PNG"):
         log.add_link_to_image("a program", tmp_path / "drawing.png")
 
 

@@ -186,13 +186,13 @@ async def test_asking_more_or_less_than_was_recorded_is_refused(tmp_path: Path) 
     path = str(tmp_path / "session.json")
     await recorded(Path(path))
     client = ChatCompletionClientRecorder(model(), "replay", path)
-    with pytest.raises(ReplayMismatch, match="holds 3 turns: 0 were asked"):
+    with pytest.raises(ReplayMismatch, match="holds 3 turns: 0 were requested"):
         client.finalize()
     await asked(client)
-    with pytest.raises(ReplayMismatch, match=r"turn 4 was asked, but .* holds 3"):
+    with pytest.raises(ReplayMismatch, match=r"turn 4 was requested, but .* has only 3"):
         await client.create([user("And more?")])
     # Who hides the error is found out in the end.
-    with pytest.raises(ReplayMismatch, match="4 were asked, and 3 of those as they were recorded"):
+    with pytest.raises(ReplayMismatch, match="4 were requested, 3 of them match the recording"):
         client.finalize()
 
 
@@ -272,7 +272,7 @@ async def test_two_recorders_of_one_file_do_not_lose_each_others_turns_silently(
     assert {type(each) for each in answers} <= {CreateResult, InvalidInput}
     path.write_text("[]", "utf-8")
     for client in (first, second):
-        with pytest.raises(InvalidInput, match="a file of its own"):
+        with pytest.raises(InvalidInput, match="its own file"):
             client.finalize()
     assert path.is_symlink()
     assert {each.name for each in tmp_path.iterdir()} == {"session.json", "kept.json"}

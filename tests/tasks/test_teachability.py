@@ -84,7 +84,7 @@ def test_every_method_takes_the_types_of_contents_by_name_and_as_text(tmp_path: 
         for _ in range(2):
             assert len((await memory.update_context(context)).memories.results) == 1
             assert len(await context.get_messages()) == 2
-        with pytest.raises(InvalidInput, match="a picture or bytes ask nothing"):
+        with pytest.raises(InvalidInput, match="not an image or bytes"):
             await memory.add(MemoryContent(content=b"x", mime_type="application/octet-stream"))
         with pytest.raises(InvalidInput, match="unknown option 'k'"):
             await memory.query("kiln", k=3)

@@ -313,7 +313,7 @@ def _delegate(asks: Key, row: KeyRow) -> KeyRow:
             f"the key {asks.id} may {asks.role} in {', '.join(asks.spaces)}: it cannot create keys that allow more"
         )
     if asks.limits != plans.UNLIMITED:
-        raise Forbidden(f"the key {asks.id} has limits, which another key would double: it cannot create keys")
+        raise Forbidden(f"the key {asks.id} has limits and cannot create keys, because each new key would add to them")
     last = None if asks.expires_at is None else times.to_micros(asks.expires_at)
     if last is not None and (row.expires_at is None or row.expires_at > last):
         return row._replace(expires_at=last)

@@ -186,4 +186,4 @@ class HeardLines:
 def ensure_no_session(scope: Scope) -> None:
     """Refuse a scope with a session for what is learned."""
     if scope.session is not None:
-        raise InvalidInput("what is learned belongs to no session or group: give the group a space of its own")
+        raise InvalidInput("learned memories cannot belong to a session or group: use a separate space for the group")

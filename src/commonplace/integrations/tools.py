@@ -64,7 +64,7 @@ def make_functions(
         book = open_book()
         if book.get(id).scope != scope:
             raise InvalidInput(
-                f"memory {id} belongs to somebody else: say that it is wrong, and let its owner forget it"
+                f"memory {id} belongs to another owner and cannot be forgotten from here: report it as wrong instead"
             )
         book.forget(id)
         return f"Forgot {id}."

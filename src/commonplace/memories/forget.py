@@ -49,8 +49,7 @@ def make_targets(
     )
     if sum((targets.ids is not None, targets.selection != ALL, everything)) != 1:
         raise InvalidInput(
-            "select the memories in one way: by an id or a list of ids; by scope, filter, kinds and tags;"
-            " or with everything=True"
+            "select the memories by an id or a list of ids, by scope, filter, kinds and tags, or with everything=True"
         )
     return targets
 

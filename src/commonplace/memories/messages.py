@@ -45,7 +45,7 @@ def read_mapping(given: Mapping[str, object], *, now: int, settings: Settings) -
     """Return the line of a mapping with content and perhaps role, name, said_at, metadata."""
     if not isinstance(given, Mapping) or "content" not in given or not set(given) <= _FIELDS:
         raise InvalidInput(
-            "a message is a mapping with content and perhaps role, name, said_at, metadata, not "
+            "a message must be a mapping with content and optionally role, name, said_at and metadata, not "
             + (f"one with {', '.join(sorted(map(str, given)))}" if isinstance(given, Mapping) else type(given).__name__)
         )
     values: dict[str, Any] = dict(given)

@@ -121,6 +121,6 @@ def _change_content(core: Core, memory: Memory, before: Record, change: MemoryCh
         content = change.content
         mime = memory.mime if mime is None and isinstance(content, str) and before.form == "text" else mime
         if text is None and isinstance(content, (bytes, bytearray)):
-            raise InvalidInput("new bytes need a new text=, the words that they are found by")
+            raise InvalidInput("new bytes need a new text=, which recall searches instead of them")
     made = write.make_content(content, text=text, mime=mime, settings=core.settings)
     return replace(before, form=made.form, mime=made.mime, text=made.text, content=made.content)

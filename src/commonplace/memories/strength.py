@@ -77,7 +77,7 @@ def read_receipt(receipt: str) -> tuple[str, ...]:
     try:
         return _read_receipt(receipt)
     except (ValueError, zlib.error) as error:
-        raise InvalidInput("this is not a complete receipt of a recall") from error
+        raise InvalidInput("this is not a valid receipt of a recall: pass it completely") from error
 
 
 def _read_receipt(receipt: str) -> tuple[str, ...]:

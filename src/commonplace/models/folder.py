@@ -22,7 +22,7 @@ class ModelFolder:
         except json.JSONDecodeError as error:
             raise self.damaged("model.json", str(error)) from error
         if not isinstance(about, dict):
-            raise self.damaged("model.json", "it is no JSON object")
+            raise self.damaged("model.json", "it is not a JSON object")
         self._about: dict[str, object] = about
 
     def word(self, name: str) -> str:

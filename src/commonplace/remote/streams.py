@@ -98,7 +98,7 @@ def _record(line: bytes, label: str) -> dict[str, Any]:
     except ValueError as error:
         raise ServerUnavailable(f"the export of {label} broke off in the middle of a record: try again") from error
     if not isinstance(record, dict):
-        raise ServerFailed(f"{label} exports something that is not a record: is the server another version?")
+        raise ServerFailed(f"{label} sent something that is not a record: does the server have another version?")
     return record
 
 

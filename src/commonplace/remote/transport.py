@@ -93,7 +93,7 @@ def encode(value: object) -> bytes:
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
     except UnicodeEncodeError as error:
-        raise InvalidText("the call holds a lone surrogate: it is no valid Unicode text") from error
+        raise InvalidText("the call holds a lone surrogate: it is not valid Unicode text") from error
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInput(f"the call holds a value that JSON cannot represent: {error}") from error
 

@@ -103,7 +103,7 @@ class KeyGate:
             if not _is_local(call.host):
                 # A web page can point a name of its own at this machine, and the browser would let it read the answers.
                 raise Forbidden(
-                    f"without keys the server answers only as localhost or by its address, not as {call.host!r}"
+                    f"a server without keys accepts only requests to localhost or to its address, not to {call.host!r}"
                 )
             return self._anybody
         self._closed = True
@@ -117,11 +117,11 @@ def authorize(caller: Caller, call: Call) -> str:
     """Return the space of a call; raise Forbidden if the caller may not do this there."""
     space = caller.home if call.space is None else call.space
     if caller.key is None and space.startswith(spaces.RESERVED):
-        raise InvalidInput(f"names of spaces do not begin with {spaces.RESERVED!r}")
+        raise InvalidInput(f"space names must not begin with {spaces.RESERVED!r}")
     if not caller.opens(space):
         raise Forbidden(f"this key does not open the space {space!r}")
     if call.everywhere and not caller.opens_all:
-        raise Forbidden("this is about every space of the book: it needs a key that opens them all")
+        raise Forbidden("this request concerns every space of the book: it needs a key for all spaces")
     if not caller.may(call.role):
         raise Forbidden(f"this key may {caller.role}; this needs a key that may {call.role}")
     return space

@@ -111,9 +111,9 @@ class IdempotencyRecord:
         if recorded is None:
             return None
         if recorded.digest != self.digest:
-            raise RequestReused("this idempotency key came before, with another request: give each request its own")
+            raise RequestReused("this idempotency key was used for a different request: use a new key for each request")
         if recorded.result is None:
-            raise AnswerLost("this request was carried out before; its answer is not kept: read the current state")
+            raise AnswerLost("this request was carried out, but its answer was not stored: read the current state")
         kind, tagged = json.loads(recorded.result)
         return FirstResult(_untag(tagged), is_answer=kind == "answer")
 

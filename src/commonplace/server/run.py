@@ -37,7 +37,7 @@ def bind(host: str, port: int) -> socket.socket:
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except socket.gaierror as error:
-        raise InvalidInput(f"{host!r} is no address of this machine: {error.strerror}") from error
+        raise InvalidInput(f"{host!r} is not an address of this machine: {error.strerror}") from error
     # With IPPROTO_TCP asyncio switches Nagle's algorithm off, so that small answers are sent at once.
     made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

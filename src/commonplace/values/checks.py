@@ -35,7 +35,7 @@ def text(value: object, what: str, *, limit: int) -> str:
         size = len(value.encode())
     except UnicodeEncodeError as error:
         raise InvalidText(
-            f"{what} holds a lone surrogate at position {error.start}: it is no valid Unicode text"
+            f"{what} holds a lone surrogate at position {error.start}: it is not valid Unicode text"
         ) from error
     if size > limit:
         raise TooLarge(f"{what} has {size:,} bytes, the limit is {limit:,}: store a summary, or split it")

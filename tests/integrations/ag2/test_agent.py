@@ -181,7 +181,7 @@ def test_tools_write_into_their_scope_and_forget_only_their_own(book: commonplac
         found, refused = [event.results[0].result.parts[0].content for event in assistant.config.calls[-1][1]
                           if isinstance(event, ToolResultsEvent)][1:]  # fmt: skip
         assert memory.id in found
-        assert "belongs to somebody else" in refused
+        assert "belongs to another owner" in refused
         assert book.get(theirs.id)  # type: ignore[truthy-bool]
 
     asyncio.run(main())

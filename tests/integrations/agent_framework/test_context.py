@@ -123,7 +123,7 @@ def test_storing_and_searching_are_separate(tmp_path: Path) -> None:
             assert book.in_space("bank").list().memories == ()
         for wrong in ({"space": "a", "application_id": "b"}, {"scope": Scope(user="a"), "user_id": "b"},
                       {"within": Within(users=("a",)), "search_user_id": "b"}):  # fmt: skip
-            with pytest.raises(commonplace.InvalidInput, match="they differ"):
+            with pytest.raises(commonplace.InvalidInput, match="values differ"):
                 CommonplaceContextProvider(path, **wrong)
 
     asyncio.run(main())
@@ -167,7 +167,7 @@ def test_tools_write_into_their_scope_and_forget_only_their_own(book: commonplac
         _, found, refused = [content.result for message in assistant.client.calls[-1] for content in message.contents
                              if content.type == "function_result"]  # fmt: skip
         assert memory.id in found
-        assert "belongs to somebody else" in refused
+        assert "belongs to another owner" in refused
         assert book.get(theirs.id)  # type: ignore[truthy-bool]
 
     asyncio.run(main())

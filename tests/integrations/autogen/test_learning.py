@@ -155,7 +155,7 @@ def test_what_is_learned_belongs_to_the_scope_and_to_no_group(tmp_path: Path) ->
         found = await (await memory.book()).list()
         assert {each.scope.agent for each in found} == {"writer"}
         await memory.close()
-        with pytest.raises(commonplace.InvalidInput, match="space of its own"):
+        with pytest.raises(commonplace.InvalidInput, match="a separate space"):
             CommonplaceMemory(tmp_path / "team.db", learn=True, scope=Scope(session="team"))
 
     asyncio.run(main())

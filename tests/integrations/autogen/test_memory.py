@@ -238,7 +238,7 @@ def test_an_unknown_option_is_refused(book: commonplace.Book, options: dict[str,
 
 
 def test_a_query_without_words_is_refused(book: commonplace.Book) -> None:
-    with pytest.raises(commonplace.InvalidInput, match="ask with text"):
+    with pytest.raises(commonplace.InvalidInput, match="a query must be text"):
         asyncio.run(CommonplaceMemory(book).query(MemoryContent(content=b"\x00", mime_type=MemoryMimeType.BINARY)))
 
 

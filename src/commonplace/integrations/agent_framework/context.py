@@ -150,7 +150,7 @@ def _searched_scopes(
 
 def _ensure_same(ours: str, value: object, theirs: str, other: object) -> None:
     if value is not None and other is not None and value != other:
-        raise InvalidInput(f"pass {ours}, or {theirs}: they say the same thing, and here they differ")
+        raise InvalidInput(f"{ours} and {theirs} mean the same, but their values differ: pass only one")
 
 
 def _reserve_histories(provider: ContextProvider, agent: SupportsAgentRun, context: SessionContext) -> None:

@@ -90,7 +90,7 @@ def translate_options(options: Mapping[str, Any]) -> dict[str, Any]:
     if "sequential" in made:
         made["order"] = "time" if made.pop("sequential") else "relevance"
     if "distance_threshold" in made:
-        raise InvalidInput("distances of another embedder mean nothing here: pass threshold, a probability from 0 to 1")
+        raise InvalidInput("distance_threshold cannot be converted: pass threshold, a probability from 0 to 1")
     return made
 
 

@@ -84,7 +84,7 @@ def query_text(query: str | MemoryContent) -> str:
         return content
     if isinstance(content, dict):
         return "\n".join(_lines(content))
-    raise InvalidInput("ask with text or a JSON object; a picture or bytes ask nothing")
+    raise InvalidInput("a query must be text or a JSON object, not an image or bytes")
 
 
 def _lines(value: Any, path: str = "") -> Iterator[str]:

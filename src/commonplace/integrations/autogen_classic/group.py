@@ -49,7 +49,7 @@ class GroupChatMemory(MemoryBase):
     def add(self, message: dict[str, Any]) -> None:
         """Add a message; when this returns it is on disk, after all that others added."""
         if not isinstance(message, Mapping) or "content" not in message:
-            raise InvalidInput("a message is a mapping with content, and perhaps role and name")
+            raise InvalidInput("a message must be a mapping with content and optionally role and name")
         self._transcript.extend([forms.to_transcript(message)])
 
     def get(self, role: str | None = None) -> list[dict[str, Any]]:

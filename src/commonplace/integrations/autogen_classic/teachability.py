@@ -57,7 +57,7 @@ class Teachability(AgentCapability):  # type: ignore[misc]  # AutoGen is not ins
             warnings.warn(told, stacklevel=2)
         if path_to_db_dir is not None:
             if book is not None:
-                raise InvalidInput("path_to_db_dir and book both say where the memory is: give one of them")
+                raise InvalidInput("give path_to_db_dir or book, not both")
             Path(path_to_db_dir).mkdir(parents=True, exist_ok=True)
             book = Path(path_to_db_dir) / "commonplace.db"
         self.book: Book = open_shared(book, space)

@@ -87,7 +87,7 @@ class MemoryController(Keeping):
     async def assign_task(self, task: str, use_memory: bool = True, should_await: bool = True) -> str:
         """Give a task to the agent, with the memos that bear on it; returns the agent's answer."""
         if not should_await:
-            raise InvalidInput("the answer is awaited: for one that is not, make a task of it with asyncio.create_task")
+            raise InvalidInput("should_await=False is not supported: use asyncio.create_task instead")
         with page(self.logger, "assign_task"):
             memos = await self.retrieve_relevant_memos(task) if use_memory else []
             response, _ = await self._assign(memo.beside(task, memos))
@@ -110,5 +110,5 @@ class MemoryController(Keeping):
 
     async def _assign(self, task: str) -> tuple[str, str]:
         if self.task_assignment_callback is None:
-            raise InvalidInput("there is nobody to give a task to: pass task_assignment_callback")
+            raise InvalidInput("there is no agent for the task: pass task_assignment_callback")
         return await self.task_assignment_callback(task)

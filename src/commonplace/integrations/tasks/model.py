@@ -72,10 +72,10 @@ class Model:
     async def say(self, summary: str, content: Any, system: str | None) -> str:
         """The model's answer in plain text; its failures are the caller's."""
         if self.client is None:
-            raise InvalidInput("there is no model to ask: give a client")
+            raise InvalidInput("this needs a model: pass a client")
         parts = [content] if isinstance(content, str) else list(content)
         if not all(isinstance(each, str) for each in parts):
-            raise InvalidInput("the model is asked in text: leave out pictures, or ask the client itself")
+            raise InvalidInput("only text can be sent to the model here: remove images, or call the client directly")
         self.calls += 1
         text = "\n".join(parts)
         turns = [Turn(role="system", text=system or "You are a careful assistant."), Turn(role="user", text=text)]

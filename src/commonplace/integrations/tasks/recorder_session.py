@@ -46,8 +46,8 @@ class Recording:
         try:
             if self._written is not None and _found(self.path) not in (None, self._written):
                 raise InvalidInput(
-                    f"{self.path} was written by somebody else during the recording, whose turns would be lost:"
-                    " give each recorder a file of its own, and record again"
+                    f"{self.path} was changed by another writer during the recording, whose turns would be lost:"
+                    " give each recorder its own file and record again"
                 )
             self._written = _replace(self.path, f"[\n{turns}\n]\n" if turns else "[]\n")
         except OSError as error:
@@ -71,13 +71,13 @@ class Replay:
         """The record of a turn, if the request is the one it was recorded for."""
         if turn > len(self._turns):
             raise ReplayMismatch(
-                f"turn {turn} was asked, but {self.path} holds {len(self._turns)}: the program asks more than it did"
-                " when the session was recorded; record it again"
+                f"turn {turn} was requested, but {self.path} has only {len(self._turns)}: the program asks more than"
+                " during the recording; record it again"
             )
         recorded = self._turns[turn - 1]
         if (diff := difference(recorded, request)) is not None:
             raise ReplayMismatch(
-                f"turn {turn} of {len(self._turns)} in {self.path}: what is asked is not what was recorded.\n{diff}"
+                f"turn {turn} of {len(self._turns)} in {self.path}: the request differs from the recorded one.\n{diff}"
             )
         self._matched += 1
         return recorded
@@ -87,8 +87,8 @@ class Replay:
         if self._matched == self._asked == len(self._turns):
             return self._matched
         raise ReplayMismatch(
-            f"{self.path} holds {len(self._turns)} turns: {self._asked} were asked, and {self._matched} of those as"
-            " they were recorded"
+            f"{self.path} holds {len(self._turns)} turns: {self._asked} were requested, {self._matched} of them match"
+            " the recording"
         )
 
 

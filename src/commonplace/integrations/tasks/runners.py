@@ -29,7 +29,7 @@ def made(name: str, client: Any, *, unique: bool) -> TaskRunner:
     if find_spec("playwright") is None:
         raise ModuleNotFoundError(
             'MagenticOneGroupChat has a web surfer, which needs: pip install "autogen-ext[web-surfer]"; '
-            "or pass a team of your own as agent_or_team",
+            "or pass your own team as agent_or_team",
             name="playwright",
         )
     from autogen_ext.agents.web_surfer import MultimodalWebSurfer

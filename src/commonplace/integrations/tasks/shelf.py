@@ -91,7 +91,7 @@ class Shelf:
         """A memo that this bank may change; one of everybody's is refused to a scope of its own."""
         found = self.get(id)
         if found.scope != self.scope:
-            raise InvalidInput(f"memo {id} is everybody's: change it from a bank without a scope of its own")
+            raise InvalidInput(f"memo {id} is shared with everybody: change it from a bank without a scope")
         return found
 
     def clear(self) -> None:

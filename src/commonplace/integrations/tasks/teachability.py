@@ -63,9 +63,7 @@ class Teachability(Memory):
     ) -> MemoryQueryResult:
         """The memos that bear on a task, the best first; each with its id in its metadata."""
         if kwargs:
-            raise InvalidInput(
-                f"unknown option {next(iter(kwargs))!r}: what is retrieved, the controller's config says"
-            )
+            raise InvalidInput(f"unknown option {next(iter(kwargs))!r}; retrieval is configured in the controller")
         asked = clean_text(contents.query_text(query))
         if not asked.strip():
             return MemoryQueryResult(results=[])

@@ -104,7 +104,7 @@ class CheckedEmbedder(ABC):
             if self._dimension is None:
                 self._dimension = rows.shape[1]
         if rows.shape[1] != self._dimension:
-            raise EmbedderFailed(f"{self.name} answered with vectors of {rows.shape[1]} numbers, not {self._dimension}")
+            raise EmbedderFailed(f"{self.name} returned vectors of {rows.shape[1]} numbers, not {self._dimension}")
         return rows
 
 
@@ -113,13 +113,13 @@ def unit_rows(answer: object, count: int, name: str) -> Vectors:
     try:
         rows = np.asarray(answer, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise EmbedderFailed(f"{name} answered with something that is no matrix of numbers: {error}") from error
+        raise EmbedderFailed(f"{name} did not return a matrix of numbers: {error}") from error
     if rows.ndim != 2 or rows.shape[1] == 0:
-        raise EmbedderFailed(f"{name} answered with an array of shape {rows.shape}, not with one row a text")
+        raise EmbedderFailed(f"{name} returned an array of shape {rows.shape}, not one row for each text")
     if len(rows) != count:
-        raise EmbedderFailed(f"{name} answered with {len(rows)} vectors for {count} texts")
+        raise EmbedderFailed(f"{name} returned {len(rows)} vectors for {count} texts")
     if not np.isfinite(rows).all():
-        raise EmbedderFailed(f"{name} answered with a number that is not finite")
+        raise EmbedderFailed(f"{name} returned a number that is not finite")
     # The largest part first, so that the squares of very large or small numbers stay in range.
     largest = np.abs(rows).max(axis=1, keepdims=True)
     rows = rows / np.where(largest > 0, largest, 1)
@@ -154,7 +154,7 @@ def wrap_function(function: Function) -> FunctionEmbedder:
     # A method's name says nothing of the object behind it: two models would have one name.
     if not module or not name or "<" in name or inspect.ismethod(function):
         raise InvalidInput(
-            f"{function!r} has no lasting name to store beside its vectors; "
+            f"{function!r} has no permanent name to store with its vectors; "
             'give it one: FunctionEmbedder(function, name="my-model")'
         )
     return FunctionEmbedder(function, name=f"{module}.{name}")

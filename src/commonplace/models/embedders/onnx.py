@@ -34,7 +34,7 @@ class Bert:
         self._session = _open_session(folder, threads)
         self._inputs = [given.name for given in self._session.get_inputs()]
         if unknown := sorted(set(self._inputs) - _INPUTS):
-            raise folder.damaged("model.onnx", f"it wants inputs that are not known here: {unknown}")
+            raise folder.damaged("model.onnx", f"it has unsupported inputs: {unknown}")
         self._output: str = self._session.get_outputs()[0].name
 
     def tokens(self, text: str, limit: int) -> list[int]:

@@ -76,7 +76,7 @@ def _rows(body: bytes, url: str) -> list[dict[str, object]]:
     try:
         answer = json.loads(body)
     except ValueError as error:
-        raise EmbedderFailed(f"{url} answered with something that is no JSON: {error}") from error
+        raise EmbedderFailed(f"{url} did not return JSON: {error}") from error
     rows = answer.get("data") if isinstance(answer, dict) else None
     if not isinstance(rows, list):
         raise EmbedderFailed(f'{url} answered without a list "data": {complaint(body)}')

@@ -104,7 +104,7 @@ def recall(
 ) -> dict[str, Json]:
     """Recall what bears on a query, perhaps only with some tags or in a session."""
     if not q.strip():
-        raise MissingQuery("say what to recall: ?q=…")
+        raise MissingQuery("the query is missing: add ?q=…")
     most = next((given for given in (limit, top_k) if given is not None), 5)
     # Tags come repeated, separated by commas, or both.
     named = [tag.strip() for given in tags or () for tag in given.split(",") if tag.strip()]

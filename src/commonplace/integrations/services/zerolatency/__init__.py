@@ -148,7 +148,7 @@ def feedback_body(book: Book, memory: str | None, kind: str) -> dict[str, Json]:
     if memory is None and kind == "miss":
         return {"status": "nothing learned", "memories_updated": 0}
     if memory is None:
-        raise InvalidInput("say which memory it was: memory_id")
+        raise InvalidInput("memory_id is missing")
     return {"status": "recorded", "memories_updated": book.feedback(memory, signal)}
 
 

@@ -59,7 +59,7 @@ def seed(book: Book, body: ZeroLatencySeed) -> dict[str, Json]:
     if body.content is not None:
         drafts.insert(0, zerolatency.draft_of(body.content, body.agent_id, body.model_dump()))
     if not drafts:
-        raise InvalidInput("send what to remember: content, or a list of facts")
+        raise InvalidInput("content is missing: send content, or a list of facts")
     return zerolatency.stored_body(book.remember(drafts))
 
 
@@ -76,7 +76,7 @@ class ZeroLatencyQuery(BaseModel):
     def recall(self, book: Book) -> dict[str, Json]:
         query = self.query or self.conversation_context
         if query is None:
-            raise InvalidInput("say what to recall: query, or conversation_context")
+            raise InvalidInput("the query is missing: send query or conversation_context")
         budgets = (self.max_tokens, self.budget_tokens, zerolatency.BUDGET)
         budget = next(given for given in budgets if given is not None)
         found = zerolatency.recall(book, query, agent=self.agent_id, limit=self.limit, budget=budget)
@@ -198,7 +198,7 @@ class ZeroLatencyChange(_Traits):
         """Return the arguments of `revise`."""
         given = self.model_dump(exclude_none=True)
         if not given:
-            raise InvalidInput("send what is to change: content, category, importance, tags or metadata")
+            raise InvalidInput("nothing to change: send content, category, importance, tags or metadata")
         if "category" in given:
             given["kind"] = given.pop("category")
             if given["kind"] not in KINDS:

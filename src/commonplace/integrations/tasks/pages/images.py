@@ -48,7 +48,7 @@ class Images:
             raise InvalidInput(f"the image {os.fspath(source)!r} cannot be read: {error.strerror}") from error
         if kind is None:
             opened.close()
-            raise InvalidInput(f"{os.fspath(source)!r} is no PNG, JPEG, GIF, WebP or BMP image")
+            raise InvalidInput(f"{os.fspath(source)!r} is not a PNG, JPEG, GIF, WebP or BMP image")
         file = self._name(kind)
         self._run.later(lambda: _copy(opened, self._run.directory / file))
         return thumbnail(file, self._run.clean(description))

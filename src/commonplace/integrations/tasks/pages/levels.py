@@ -46,9 +46,9 @@ def options(config: Mapping[str, Any] | None) -> Options:
         raise InvalidInput(f"a page log has no setting {unknown[0]!r}: its settings are {', '.join(_WORDS)}")
     level = str(given.get("level", "NONE")).upper()
     if level not in LEVELS:
-        raise InvalidInput(f"level {given['level']!r} is none of {', '.join(LEVELS)}")
+        raise InvalidInput(f"level {given['level']!r} is not one of {', '.join(LEVELS)}")
     redact = given.get("redact", "secrets")
     if redact not in get_args(Redact):
-        raise InvalidInput(f"redact {redact!r} is none of {', '.join(get_args(Redact))}")
+        raise InvalidInput(f"redact {redact!r} is not one of {', '.join(get_args(Redact))}")
     path = Path(os.fspath(given.get("path", _PATH))).expanduser().absolute()
     return Options(level=LEVELS[level], path=path, redact=cast(Redact, redact))

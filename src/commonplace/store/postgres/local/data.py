@@ -102,7 +102,7 @@ def checked_settings(settings: Mapping[str, str]) -> dict[str, str]:
     """The settings with names in small letters, as PostgreSQL reads them."""
     for name, value in settings.items():
         if not _SETTING.fullmatch(name.lower()) or re.search(r"[\x00-\x1f]", value):
-            raise InvalidInput(f"{name!r} = {value!r} is no setting of PostgreSQL")
+            raise InvalidInput(f"{name!r} = {value!r} is not a PostgreSQL setting")
         if name.lower() in _FIXED:
             raise InvalidInput(f"{name} cannot be set: a local PostgreSQL listens on {HOST} alone, at its `port`")
     return {name.lower(): value for name, value in settings.items()}

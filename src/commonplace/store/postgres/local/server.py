@@ -39,7 +39,7 @@ class LocalPostgres:
         self.directory = data.checked_directory(directory)
         self.settings = {**data.DEFAULTS, **data.checked_settings(settings)}
         if not 0 <= port <= 65535:
-            raise InvalidInput(f"{port} is no port: it is a number from 0 to 65535")
+            raise InvalidInput(f"{port} is not a port: use a number from 0 to 65535")
         self._port = port
         self._process: psutil.Process | None = None
 
