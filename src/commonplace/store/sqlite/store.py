@@ -86,7 +86,7 @@ class SqliteTx:
         return int(last[0][0]) - count + 1
 
     def add(self, space: int, added: Sequence[Indexed]) -> None:
-        self.many(_ADD, ({**each._asdict(), "space": space} for each in added))
+        self.many(_ADD, (dict(zip(Indexed._fields, each, strict=True), space=space) for each in added))
 
     def end(self, space: int, was: int, *, by: int) -> None:
         self.run(_END, {"space": space, "seq": by, "was": was})

@@ -46,6 +46,7 @@ ENTRIES = Table(
     versioned=True,
     size="octet_length(value)",
 )
+_PUT = f"{ENTRIES.insert} {ENTRIES.update}"
 _STANDING = "FROM entry WHERE space = :space AND value IS NOT NULL AND (expires_at IS NULL OR expires_at > :now)"
 _SWEEP = """UPDATE entry SET value = NULL, expires_at = NULL, version = version + 1
     WHERE space = :space AND expires_at <= :now"""
@@ -79,7 +80,7 @@ def put(
         raise Conflict(f"{namespace}/{key} is at version {standing}, not {if_version}: read it again", current=standing)
     version = 1 if row is None else row.version + 1
     new = EntryRow(namespace, key, value, version, now, expires)
-    tx.run(f"{ENTRIES.insert} {ENTRIES.update}", ENTRIES.params(space, new))
+    tx.run(_PUT, ENTRIES.params(space, new))
     return version
 
 

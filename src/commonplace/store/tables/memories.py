@@ -85,7 +85,7 @@ def insert(
     first = tx.take(space, len(records))
     rows = [_row(record, first + i, 1, "remembered", now) for i, record in enumerate(records)]
     # As `write_rows`, without another frame above the SQL.
-    tx.many(_INSERT, ({**row._asdict(), "space": space} for row in rows))
+    tx.many(_INSERT, (dict(zip(MemoryRow._fields, row, strict=True), space=space) for row in rows))
     tx.index.add(space, _indexed(rows, [(record.vector, record.terms) for record in records]))
     tx.many(_INSERT_TAG, _tag_params(space, rows))
     for record in records:
@@ -146,12 +146,12 @@ def _indexed(rows: Sequence[MemoryRow], traces: Sequence[tuple[bytes | None, byt
 
 
 def _tag_params(space: int, rows: Sequence[MemoryRow]) -> Iterator[Params]:
-    return ({"space": space, "tag": tag, "seq": row.seq} for row in rows for tag in row.tag_names)
+    return ({"space": space, "tag": tag, "seq": row.seq} for row in rows if row.tags != "[]" for tag in row.tag_names)
 
 
 def write_rows(tx: Tx, space: int, rows: Sequence[MemoryRow], traces: Sequence[tuple[bytes | None, bytes]]) -> None:
     """Write versions as they are, with their tags, and index their vectors and words."""
-    tx.many(_INSERT, ({**row._asdict(), "space": space} for row in rows))
+    tx.many(_INSERT, (dict(zip(MemoryRow._fields, row, strict=True), space=space) for row in rows))
     tx.index.add(space, _indexed(rows, traces))
     tx.many(_INSERT_TAG, _tag_params(space, rows))
 
@@ -442,25 +442,28 @@ def _revise_end(
 
 def decode(row: MemoryRow) -> Memory:
     """Return the memory of a row."""
+    # Unpacked at once: reading twenty names one by one costs more, and recall decodes often.
+    (_, id, version, _, _, kind, form, mime, importance, _, _, _, source, said_at, created_at, recorded_at,
+     _, expires_at, valid_to, superseded_by, origin, tags, metadata, text, content) = row  # fmt: skip
     return Memory(
-        id=row.id,
-        version=row.version,
-        content=_content(row.form, row.text, row.content),
-        text=row.text,
-        mime=row.mime,
-        kind=row.kind,
-        tags=row.tag_names,
-        metadata=row.metadata_value,
-        importance=row.importance,
+        id=id,
+        version=version,
+        content=text if content is None and form != "json" else _content(form, text, content),
+        text=text,
+        mime=mime,
+        kind=kind,
+        tags=row.tag_names if tags != "[]" else (),
+        metadata=row.metadata_value if metadata != "{}" else {},
+        importance=importance,
         scope=row.scope,
-        source=row.source,
-        origin=row.origin,
-        said_at=times.from_micros(row.said_at),
-        created_at=times.from_micros(row.created_at),
-        updated_at=times.from_micros(row.recorded_at),
-        expires_at=_moment(row.expires_at),
-        valid_to=_moment(row.valid_to),
-        superseded_by=row.superseded_by,
+        source=source,
+        origin=origin,
+        said_at=times.from_micros(said_at),
+        created_at=times.from_micros(created_at),
+        updated_at=times.from_micros(recorded_at),
+        expires_at=None if expires_at is None else times.from_micros(expires_at),
+        valid_to=None if valid_to is None else times.from_micros(valid_to),
+        superseded_by=superseded_by,
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -68,7 +69,7 @@ class Copyable(Protocol):
     def remove(self, tx: Tx, space: int, keys: Sequence[Row]) -> None: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Table(Generic[R]):
     """A table of single rows, each a NamedTuple with the columns of the key first. It is Copyable."""
 
@@ -86,35 +87,37 @@ class Table(Generic[R]):
     size: str = "0"
     """SQL for the size of a row."""
 
-    @property
+    @cached_property
     def key(self) -> tuple[str, ...]:
         return self.columns[: len(self.start)]
 
-    @property
+    @cached_property
     def insert(self) -> str:
         """An INSERT of one row."""
         names = ("space", *self.columns)
         values = ", ".join(f":{name}" for name in names)
         return f"INSERT INTO {self.table} ({', '.join(names)}) VALUES ({values})"
 
-    @property
+    @cached_property
     def update(self) -> str:
         """Suffix of `insert` that replaces a row with the same key."""
         rest = ", ".join(f"{name} = excluded.{name}" for name in self.columns[len(self.start) :])
         return f"ON CONFLICT (space, {', '.join(self.key)}) DO UPDATE SET {rest}"
 
     def params(self, space: int, row: Row) -> Params:
-        return {"space": space, **dict(zip(self.columns, row, strict=False))}
+        return dict(zip(self.columns, row, strict=False), space=space)
 
     def read_all(self, tx: Tx, space: int) -> list[R]:
         """Return every row of a space by key."""
         return self.select(tx, f"space = :space ORDER BY {', '.join(self.key)}", {"space": space})
 
+    @cached_property
+    def _select(self) -> str:
+        return f"SELECT {', '.join(self.columns)} FROM {self.table} WHERE "
+
     def select(self, tx: Tx, condition: str, params: Params) -> list[R]:
         """Return the rows for which a condition holds; it may be followed by an order."""
-        return [
-            *map(self.make, tx.run(f"SELECT {', '.join(self.columns)} FROM {self.table} WHERE {condition}", params))
-        ]
+        return [*map(self.make, tx.run(self._select + condition, params))]
 
     def restore(self, tx: Tx, space: int, row: R) -> bool:
         """Put back one row of `read_all`; False if the key is taken, for a versioned row by one as new."""
@@ -174,7 +177,7 @@ class Table(Generic[R]):
             raise Conflict(f"there is a different record at {unit.name} already", current=int(here))
         return bool(here > there)
 
-    @property
+    @cached_property
     def _one(self) -> str:
         return " AND ".join(f"{name} = :{name}" for name in ("space", *self.key))
 
