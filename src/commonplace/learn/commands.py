@@ -227,7 +227,7 @@ _SOME_WORD = compiled(
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What a sentence asks of the book, and of what."""
+    """A request to the book, and its subject."""
 
     act: Literal["remember", "remember that", "to do", "forget", "forget that"]
     text: str

@@ -1,4 +1,4 @@
-"""What is not worth keeping, or not meant: questions, guesses, wishes, thanks, the state of this very minute."""
+"""Sentences that are not kept: questions, guesses, wishes, thanks, the state of this very minute."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from commonplace.learn import doubt, reasons, refer, rules, words
 from commonplace.learn.clauses import Clause, clause, clauses
 from commonplace.learn.corrections import updated
-from commonplace.learn.drafts import REASONED, Draft, between
+from commonplace.learn.drafts import REASONED, FindingDraft, between
 from commonplace.learn.kinds import FIRST_PERSON, PLAIN, POINTED_AT, POINTING, Reading, content, kind, says_little
 from commonplace.learn.opening import core, without_end
 from commonplace.learn.owners import owner
@@ -61,7 +61,7 @@ class Drafting:
     """The drafts of one message, and what the next clause may refer to."""
 
     def __init__(self, text: str, who: Who, said: list[Said], voice: Voice) -> None:
-        self.drafts: list[Draft] = []
+        self.drafts: list[FindingDraft] = []
         self.previous: Clause | None = None
         self.settled = False
         self.topic: str | None = None
@@ -92,7 +92,7 @@ class Drafting:
                 last.kind, last.rule = "pattern", "pattern.policy"
             return True
         if policy:
-            draft = Draft(more, "pattern.policy", "pattern", 0.65, None, self._who)
+            draft = FindingDraft(more, "pattern.policy", "pattern", 0.65, None, self._who)
             draft.begin_with(self.previous)
             draft.owner = owner(draft.clause, "pattern", self._who)
             self.drafts.append(draft)
@@ -150,7 +150,7 @@ class Drafting:
             return True
         return each.first in FIRST_PERSON and dated(each)
 
-    def clause(self, each: Clause, *, eager: bool) -> Draft | None:
+    def clause(self, each: Clause, *, eager: bool) -> FindingDraft | None:
         previous, self.previous = self.previous, each
         if SETTLED.match(each.low):
             self.settled = True
@@ -186,7 +186,7 @@ class Drafting:
             return False
         return each.joint in ("but", ";", ":") or bool(_BAD.search(each.low))
 
-    def _draft(self, each: Clause, rule: Reading, previous: Clause | None) -> Draft | None:
+    def _draft(self, each: Clause, rule: Reading, previous: Clause | None) -> FindingDraft | None:
         name, named, importance = rule
         if self.settled and named == "fact":
             name, named, importance = "decision.announced", "decision", 0.75
@@ -194,7 +194,7 @@ class Drafting:
         whose = owner(each, named, self._who)
         if whose is None and name.startswith("plan") and not any(map(words.is_finite, each.words)):
             whose = self._who.name
-        draft = Draft(each, name, named, importance, whose, self._who)
+        draft = FindingDraft(each, name, named, importance, whose, self._who)
         if (
             name != "decision.it_is"
             and named == "decision"
@@ -230,8 +230,8 @@ class Drafting:
             draft.begin_with(previous, between(each.joint) if each.joint else None)
         return draft
 
-    def _give_reason(self, draft: Draft, reason: Clause) -> None:
-        """What stands before "so" is why; earlier statements of the same sentence belong to it."""
+    def _give_reason(self, draft: FindingDraft, reason: Clause) -> None:
+        """The words before "so" are the reason; earlier statements of the same sentence belong to it."""
         draft.begin_with(reason, ", so ")
         draft.reason = without_end(reason.text)
         while reason.joint and self.drafts and self.drafts[-1].rule in PLAIN:
@@ -266,13 +266,13 @@ class Drafting:
         self._explained = True
         return True
 
-    def _remember(self, each: Clause, draft: Draft | None) -> None:
+    def _remember(self, each: Clause, draft: FindingDraft | None) -> None:
         text = REPORTED.sub("", without_end(each.text))
         whose = draft.owner if draft else owner(each, "fact", self._who)
         self._said.append(Said(text, self._who, whose, draft.kind if draft else None, draft))
 
 
-def _explains(each: Clause, last: Draft) -> bool:
+def _explains(each: Clause, last: FindingDraft) -> bool:
     """Tell whether a clause may explain the draft before it, by how it is joined."""
     if each.joint == "so":
         return last.kind == "failure" or not _is_whole(each)

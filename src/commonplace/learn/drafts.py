@@ -18,7 +18,7 @@ REASONED: tuple[Kind, ...] = ("decision", "failure", "pattern")
 
 
 @dataclass(slots=True)
-class Draft:
+class FindingDraft:
     """A clause that is worth keeping, and what it is."""
 
     clause: Clause

@@ -65,7 +65,7 @@ def due(text: str, said_at: datetime) -> datetime | None:
 
 
 def _recurring(text: str, said: date) -> date | None:
-    """What happens every week and starts now is due on its first day."""
+    """Something weekly that starts now is due on its first day."""
     found = _EVERY.search(text)
     if not found or not _STARTS.search(text):
         return None

@@ -1,4 +1,4 @@
-"""What kind of memory a clause is: the first rule that fits names it, then a day that is set, then plain facts."""
+"""The kind of memory of a clause: the first rule that fits names it, then a day that is set, then plain facts."""
 
 from __future__ import annotations
 

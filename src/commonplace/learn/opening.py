@@ -1,4 +1,4 @@
-"""What a sentence opens and closes with before it comes to its point: "ok so, btw", "haha", "thanks"."""
+"""Openings and endings of sentences that say nothing: "ok so, btw", "haha", "thanks"."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from commonplace.learn.commands import Command, command, dropped, may_ask, recal
 from commonplace.learn.corrections import correction, taken_back
 from commonplace.learn.cues import may_announce, only_announces
 from commonplace.learn.drafting import SETTLED, Drafting
-from commonplace.learn.drafts import Draft
+from commonplace.learn.drafts import FindingDraft
 from commonplace.learn.kinds import kind
 from commonplace.learn.opening import core, without_end
 from commonplace.learn.owners import owner
@@ -51,7 +51,7 @@ class Reader:
     """The names of all who take part, in lower case."""
     person: str | None = None
     question: str | None = None
-    """What the message before asked at its end, if it did."""
+    """The question at the end of the previous message, if any."""
     recalled: str = ""
     """The message before, if an assistant told in it what it remembers."""
     asked: bool = False
@@ -59,7 +59,7 @@ class Reader:
     _names: dict[str, str] = field(default_factory=dict)
     _last: str | None = None
 
-    def read(self, message: Utterance) -> list[Draft]:
+    def read(self, message: Utterance) -> list[FindingDraft]:
         """Give what a message holds; what follows may yet withdraw it."""
         if message.role not in _ROLES:
             return []
@@ -106,7 +106,7 @@ class _Message:
         """The person named last."""
         return self._drafting.person
 
-    def drafts(self) -> list[Draft]:
+    def drafts(self) -> list[FindingDraft]:
         """Give what the message holds, in its order."""
         for number, sentence in enumerate(sentences(self._message.text)):
             if number == 0 and self._answered(sentence):
@@ -184,7 +184,9 @@ class _Message:
             return False
         text = f'{self._who.name}, asked "{question.strip()}": {without_end(point.text)}'
         whole = replace(clause(low, point.start, sentence.end), text=text)
-        self._drafting.drafts.append(Draft(whole, "answer", refer.answered(question), 0.5, self._who.name, self._who))
+        self._drafting.drafts.append(
+            FindingDraft(whole, "answer", refer.answered(question), 0.5, self._who.name, self._who)
+        )
         return True
 
     # Commands
@@ -206,7 +208,7 @@ class _Message:
                 self._asked_to_keep(Span(asked.start, asked.end, asked.text))
         elif asked.act == "to do":
             whole = clause(asked.text, asked.start, asked.end)
-            self._drafting.drafts.append(Draft(whole, "command.to_do", "note", 0.7, self._who.name, self._who))
+            self._drafting.drafts.append(FindingDraft(whole, "command.to_do", "note", 0.7, self._who.name, self._who))
         elif asked.act == "remember that":
             self._keep_last()
         elif asked.act == "forget that":
@@ -251,7 +253,7 @@ class _Message:
             return
         about = replace(about, text=subject)
         self._drafting.drafts.append(
-            Draft(about, "command.forget", "note", 0.8, owner(about, "fact", who), who, "forget")
+            FindingDraft(about, "command.forget", "note", 0.8, owner(about, "fact", who), who, "forget")
         )
 
     # Corrections
@@ -281,7 +283,7 @@ class _Message:
         latest = found.base is not None and found.sure and found.base is self._reader.said[-1]
         if found.base and (found.made or latest or found.base.draft in self._drafting.drafts):
             found.base.withdraw()
-        draft = Draft(whole, "correction", named, 0.75, whose, found.who, "correct")
+        draft = FindingDraft(whole, "correction", named, 0.75, whose, found.who, "correct")
         self._drafting.drafts.append(draft)
         self._reader.said.append(Said(found.text, found.who, whose, named, draft))
         self._drafting.previous = whole

@@ -1,10 +1,10 @@
-"""What was said before, as corrections refer to it."""
+"""Earlier statements that a correction may refer to."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from commonplace.learn.drafts import Draft
+from commonplace.learn.drafts import FindingDraft
 from commonplace.learn.persons import Who
 from commonplace.values import Kind
 
@@ -20,8 +20,8 @@ class Said:
     who: Who
     owner: str | None
     kind: Kind | None
-    draft: Draft | None = None
-    """What came of it."""
+    draft: FindingDraft | None = None
+    """The draft made from it."""
 
     def withdraw(self) -> None:
         """Take back what came of a statement that proved wrong, unless that holds more than this."""

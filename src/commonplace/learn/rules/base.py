@@ -13,7 +13,7 @@ from commonplace.values import Kind
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What makes a clause one of a kind."""
+    """The pattern that gives a clause its kind."""
 
     name: str
     kind: Kind
