@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from commonplace import ReplayMismatch
-from commonplace.integrations.tasks import MemoryController, answers, generalising
-from commonplace.integrations.tasks.advice import advice
+from commonplace.integrations.tasks import MemoryController, rules
 from commonplace.integrations.tasks.utils import ChatCompletionClientRecorder
 from tests.tasks.scripted import Answering
 
@@ -44,18 +43,18 @@ GRADES = {
 
 @pytest.mark.parametrize("text", ADVICE)
 def test_advice_is_what_helps_later(text: str) -> None:
-    assert advice(text) == ADVICE[text]
+    assert rules.find_advice(text) == ADVICE[text]
 
 
 @pytest.mark.parametrize(("response", "expected"), GRADES)
 def test_an_answer_is_compared_in_a_plain_form(response: str, expected: str) -> None:
-    assert answers.grade(response, expected)[0] is GRADES[response, expected]
+    assert rules.grade_answer(response, expected)[0] is GRADES[response, expected]
 
 
 def test_a_task_in_general_terms_has_no_names_and_numbers() -> None:
     task = 'Please help me to translate "good night" for 12 guests of Anna Berg.'
-    assert generalising.general(task) == "translate some text for some number guests of somebody ."
-    assert generalising.topics("What is the best way to peel ripe mangoes quickly?") == (
+    assert rules.generalize_task(task) == "translate some text for some number guests of somebody ."
+    assert rules.find_topics("What is the best way to peel ripe mangoes quickly?") == (
         "best way", "peel ripe mangoes quickly",
     )  # fmt: skip
 

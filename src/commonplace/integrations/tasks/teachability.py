@@ -1,4 +1,4 @@
-"""Teachability: an AutoGen memory by which an agent learns from what its user tells it."""
+"""Teachability: an AutoGen memory with which an agent learns from its user."""
 
 from __future__ import annotations
 
@@ -14,20 +14,19 @@ from commonplace.errors import InvalidInput
 from commonplace.integrations.autogen import contents, context
 from commonplace.integrations.autogen.context import run_cancellable
 from commonplace.integrations.conversation import clean_text
-from commonplace.integrations.tasks import memo
 from commonplace.integrations.tasks.controller import MemoryController
-from commonplace.integrations.tasks.memo import Memo
+from commonplace.integrations.tasks.memo import Memo, quote_memos
 from commonplace.values import Origin
 
 _PEOPLE = ("user", "human")
-"""What the names of people's messages begin with, as AutoGen names them."""
+"""How the sources of people's messages begin in AutoGen."""
 
 
 class Teachability(Memory):
     """Gives an AssistantAgent what it was taught before, and keeps what its user teaches it now.
 
-    At most two questions to the controller's model in one turn, and none without a model. What bears on the user's
-    words stands above them, once, in place of what stood there for the words before.
+    A turn takes at most two questions to the controller's model, and none without a model. Memos stand once, above the
+    user's last words.
     """
 
     component_type = "memory"
@@ -39,7 +38,7 @@ class Teachability(Memory):
 
     @property
     def name(self) -> str:
-        """The name given, for people to tell memories apart."""
+        """The name given, by which people distinguish memories."""
         return self._name
 
     @property
@@ -50,18 +49,18 @@ class Teachability(Memory):
         return context.make_source("tasks", self._name, *place)
 
     async def update_context(self, model_context: ChatCompletionContext) -> UpdateContextResult:
-        """Put the memos that bear on the user's last words above them, then keep what these words teach."""
+        """Put the memos that help with the user's last words above them, then keep what these words teach."""
         messages = await context.read_messages(model_context)
-        asked = context.question(messages)
-        memos = await self._controller.retrieve_relevant_memos(asked) if asked.strip() else []
-        context.show(model_context, self.source, memo.section(memos), messages)
+        query = context.question(messages)
+        memos = await self._controller.retrieve_relevant_memos(query) if query.strip() else []
+        context.show(model_context, self.source, quote_memos(memos), messages)
         await self._consider(messages)
         return UpdateContextResult(memories=MemoryQueryResult(results=[*map(_content, memos)]))
 
     async def query(
         self, query: str | MemoryContent = "", cancellation_token: CancellationToken | None = None, **kwargs: Any
     ) -> MemoryQueryResult:
-        """The memos that bear on a task, the best first; each with its id in its metadata."""
+        """Return the memos that help with a task, best first; the metadata of each has its id."""
         if kwargs:
             raise InvalidInput(f"unknown option {next(iter(kwargs))!r}; retrieval is configured in the controller")
         asked = clean_text(contents.query_text(query))
@@ -71,20 +70,20 @@ class Teachability(Memory):
         return MemoryQueryResult(results=[*map(_content, memos)])
 
     async def add(self, content: MemoryContent, cancellation_token: CancellationToken | None = None) -> None:
-        """Keep what a text teaches; one that teaches nothing is not kept."""
+        """Keep the advice in a text; a text without any is not kept."""
         taught = clean_text(contents.query_text(content))
         await run_cancellable(self._controller.consider_memo_storage(taught), cancellation_token)
 
     async def clear(self) -> None:
-        """Forget the bank's own memos; nothing else in the book."""
+        """Forget the bank's own memos, and nothing else in the book."""
         await self._controller.clear()
 
     async def close(self) -> None:
-        """Release the book if the controller opened it; what it holds stays."""
+        """Close the book unless it was given."""
         await self._controller.close()
 
     async def _consider(self, messages: Sequence[LLMMessage]) -> None:
-        """Keep what new words teach; in a team an agent may speak twice after the same ones."""
+        """Keep what new words teach. In a team, an agent may speak twice after the same words."""
         said = context.unanswered_messages(messages)
         text = "\n".join(map(context.words, said))
         if text.strip() and (len(messages), text) != self._considered:
@@ -93,11 +92,11 @@ class Teachability(Memory):
 
 
 def _origin(said: Sequence[UserMessage]) -> Origin:
-    """Who teaches: people, or also another agent of a team, whom one trusts less."""
+    """Return "user" if people alone spoke, otherwise "agent", which is trusted less."""
     return "user" if all(each.source.lower().startswith(_PEOPLE) for each in said) else "agent"
 
 
 def _content(each: Memo) -> MemoryContent:
-    told = {"id": each.id, "task": each.task, "score": each.relevance, "version": each.version}
-    metadata = {name: value for name, value in told.items() if value is not None}
+    known = {"id": each.id, "task": each.task, "score": each.relevance, "version": each.version}
+    metadata = {name: value for name, value in known.items() if value is not None}
     return MemoryContent(content=each.insight, mime_type=MemoryMimeType.TEXT, metadata=metadata)
