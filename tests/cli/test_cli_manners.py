@@ -16,7 +16,7 @@ import pytest
 
 import commonplace
 from commonplace.cli import books, build_parser, main
-from commonplace.cli.console import Column, Progress, cut, span, table, width
+from commonplace.cli.console import Progress, cut, span, table, width
 from tests.cli.cli_harness import Cli, Terminal
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "cli.md").read_text("utf-8")
@@ -176,7 +176,7 @@ def test_a_bug_is_a_sentence_and_its_trace_is_there_on_demand(cli: Cli, monkeypa
     def broken(where: str) -> str:
         raise ZeroDivisionError("oh")
 
-    monkeypatch.setattr(books, "ensure_there", broken)
+    monkeypatch.setattr(books, "ensure_exists", broken)
     done = cli("list")
     assert (done.status, done.err.count("\n")) == (1, 1)
     assert "unexpected ZeroDivisionError: oh" in done.err
@@ -189,7 +189,7 @@ def test_an_interrupt_ends_quietly(cli: Cli, monkeypatch: pytest.MonkeyPatch) ->
     def interrupted(where: str) -> str:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(books, "ensure_there", interrupted)
+    monkeypatch.setattr(books, "ensure_exists", interrupted)
     done = cli("list")
     assert (done.status, done.err) == (130, "commonplace: interrupted\n")
 
@@ -247,7 +247,7 @@ def test_a_span_is_short(seconds: float, shown: str) -> None:
 def test_a_table_counts_wide_and_combining_characters() -> None:
     assert (width("日本"), width("e\u0301")) == (4, 1)
     assert cut("日本語", 5) == "日本…"
-    heads = (Column(name="A", right=True), Column(name="EMPTY"), Column(name="TEXT", least=4))
+    heads = ("A:>", "EMPTY", "TEXT:4")
     shown = table(heads, [("1", "", "日本語日本語"), ("22", "", "abc")], limit=12)
     assert shown.splitlines() == [" A  TEXT", " 1  日本語…", "22  abc"]
 

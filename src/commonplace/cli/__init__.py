@@ -11,8 +11,8 @@ from functools import cache
 
 from commonplace import __version__
 from commonplace.cli import demo, keys, learn, memories, models, removal, serve, state, transfer
-from commonplace.cli.arguments import Command, Parser, book_options
-from commonplace.cli.console import Console, Usage
+from commonplace.cli.arguments import Parser, Run, book_options
+from commonplace.cli.console import Console, Result, UsageError
 from commonplace.errors import CommonplaceError
 
 __all__ = ["main"]
@@ -42,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     console = Console(json="--json" in itertools.takewhile(lambda word: word != "--", words))
     try:
         return _run(words, console)
-    except Usage as error:
+    except UsageError as error:
         console.error(error.code, str(error), hint=error.hint)
         return _MISUSED
     except CommonplaceError as error:
@@ -51,25 +51,26 @@ def main(argv: Sequence[str] | None = None) -> int:
         _discard_stdout()
         return _PIPE_CLOSED
     except OSError as error:
-        console.error("file_error", _describe(error))
+        reason = error.strerror or str(error)
+        console.error("file_error", reason if error.filename is None else f"{error.filename}: {reason}")
     except KeyboardInterrupt:
         console.error("interrupted", "interrupted")
         return _INTERRUPTED
     except Exception as error:
         if os.environ.get("COMMONPLACE_DEBUG"):
             raise
-        text = f"unexpected {type(error).__name__}: {error}; COMMONPLACE_DEBUG=1 shows where"
-        console.error("bug", text)
+        console.error("bug", f"unexpected {type(error).__name__}: {error}; COMMONPLACE_DEBUG=1 shows the traceback")
     return _FAILED
 
 
 def _run(words: list[str], console: Console) -> int:
     try:
         args = build_parser().parse_args(words)
-    except SystemExit as done:  # --help and --version have printed what was asked
+    except SystemExit as done:  # --help and --version have printed their text
         return int(done.code or 0)
-    run: Command = args.run
-    status = run(args, console) or 0
+    run: Run = args.run
+    result = run(args, console)
+    status = console.show(result) if isinstance(result, Result) else result or 0
     sys.stdout.flush()
     return status
 
@@ -86,31 +87,22 @@ def build_parser() -> Parser:
     root.add_argument("--version", action="version", version=f"commonplace {__version__}")
     root.set_defaults(book=None, space=None, embedder=None, reranker=None, json=False, run=show_help)
     commands = root.add_subparsers(dest="command", metavar="COMMAND", title="commands")
-    for register in (
-        memories.register_writing,
-        memories.register_reading,
-        removal.register,
-        learn.register_learn,
-        learn.register_jobs,
-        state.register_kv,
-        state.register_canvas,
-        state.register_transcript,
-        transfer.register_export,
-        transfer.register_copy,
-        transfer.register_care,
-        serve.register_server,
-        demo.register,
-        serve.register_postgres,
-        models.register,
-        keys.register,
+    for declared in (
+        memories.COMMANDS,
+        removal.COMMANDS,
+        learn.COMMANDS,
+        state.KV,
+        state.CANVAS,
+        state.TRANSCRIPT,
+        transfer.COMMANDS,
+        serve.SERVE,
+        demo.COMMANDS,
+        serve.POSTGRES,
+        models.VERBS,
+        keys.VERBS,
     ):
-        register(commands)
+        declared.add_to(commands)
     return root
-
-
-def _describe(error: OSError) -> str:
-    reason = error.strerror or str(error)
-    return f"{error.filename}: {reason}" if error.filename is not None else reason
 
 
 def _discard_stdout() -> None:

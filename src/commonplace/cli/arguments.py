@@ -1,163 +1,217 @@
-"""Options that several commands share, and the parser that understands them in any place."""
+"""Commands and options declared as data, and the parser that is built from them."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
-from typing import Any, NoReturn, TypeAlias
+import textwrap
+from argparse import Namespace
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
-from commonplace.cli import inputs
-from commonplace.cli.console import Console, Usage
+from commonplace.cli import books, inputs
+from commonplace.cli.console import Console, Result, UsageError
 from commonplace.values import KINDS
 
-Command: TypeAlias = Callable[[argparse.Namespace, Console], int | None]
-"""Runs a command and returns its exit status; None is 0."""
-Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from commonplace.book import Book
+
+Run: TypeAlias = Callable[[Namespace, Console], "Result | int | None"]
+"""Runs a command; returns its result or exit status."""
+RunOnBook: TypeAlias = "Callable[[Book, Namespace], Result]"
+Subparsers: TypeAlias = "argparse._SubParsersAction[Parser]"
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser that raises Usage and takes options before, between and after the arguments."""
+    """An argument parser that raises UsageError and takes options before, between and after the arguments."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
         # A script that abbreviates an option breaks when a longer one is added.
         kwargs.setdefault("allow_abbrev", False)
         super().__init__(*args, **kwargs)
-        self._mixing = False
+        self._intermixed = False
 
     def error(self, message: str) -> NoReturn:
-        raise Usage(message, hint=f"`{self.prog} --help` shows how to use it")
+        raise UsageError(message, hint=f"`{self.prog} --help` shows how to use it")
 
     def parse_known_args(  # type: ignore[override]  # one signature for typeshed's overloads
-        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
-    ) -> tuple[argparse.Namespace, list[str]]:
+        self, args: Sequence[str] | None = None, namespace: Namespace | None = None
+    ) -> tuple[Namespace, list[str]]:
         # Plain argparse refuses `revise ID --kind fact TEXT`: it settles an optional TEXT before it sees one.
         # The intermixed parsing calls this method again, and cannot serve a parser that has sub-commands.
-        if self._mixing or self._subparsers is not None:
+        if self._intermixed or self._subparsers is not None:
             return super().parse_known_args(args, namespace)
-        self._mixing = True
+        self._intermixed = True
         try:
             return self.parse_known_intermixed_args(args, namespace)
         finally:
-            self._mixing = False
+            self._intermixed = False
 
 
-def book_options(*, patterns: str | None = None) -> Parser:
-    """Return the options of every command; suppressed defaults let them stand before and after its name.
+class Option:
+    """One argument: "--file PATH" is an option, "text TEXT" a positional, "--deep" a flag.
 
-    `patterns` is the help of a --space that may be repeated and names patterns of spaces.
+    Further settings are those of argparse's add_argument.
     """
+
+    def __init__(self, spec: str, help: str, **settings: Any) -> None:
+        self._name, _, metavar = spec.partition(" ")
+        if metavar:
+            settings["metavar"] = metavar
+        elif "choices" not in settings:
+            settings["action"] = "store_true"
+        self._settings = {"help": help, **settings}
+
+    def add_to(self, parser: argparse._ActionsContainer) -> None:
+        """Add the argument to a parser or a group."""
+        parser.add_argument(self._name, **self._settings)
+
+
+class Section(NamedTuple):
+    """Options under a title of their own in the help; one that every command has may be declared anew."""
+
+    title: str
+    options: tuple[Option, ...]
+
+    def add_to(self, parser: argparse._ActionsContainer) -> None:
+        """Add the options to a parser, in a group."""
+        group = parser.add_argument_group(self.title, conflict_handler="resolve")
+        for option in self.options:
+            option.add_to(group)
+
+
+SPACE = Option("--space S", "the space, a separate part of the book (COMMONPLACE_SPACE)")
+
+
+def book_options(space: Option = SPACE) -> Parser:
+    """Return the options of every command; suppressed defaults let them stand before and after its name."""
     shared = Parser(add_help=False, argument_default=argparse.SUPPRESS)
-    group = shared.add_argument_group("the book")
-    group.add_argument("--book", metavar="PATH", help="file or URL of the book (COMMONPLACE_BOOK, else commonplace.db)")
-    if patterns is None:
-        group.add_argument(
-            "--space", metavar="S", help="space inside the book; no command crosses spaces (COMMONPLACE_SPACE)"
-        )
-    else:
-        group.add_argument("--space", action="append", metavar="PATTERN", help=patterns)
-    group.add_argument(
-        "--embedder",
-        metavar="SPEC",
-        help="default, none, bge-small, onnx:DIR, openai:MODEL, sentence-transformers:NAME (COMMONPLACE_EMBEDDER)",
-    )
-    group.add_argument(
-        "--reranker", metavar="SPEC", help="none, ms-marco-minilm, onnx:DIR; for recall (COMMONPLACE_RERANKER)"
-    )
-    group.add_argument("--json", action="store_true", help="print JSON")
+    Section(
+        "the book",
+        (
+            Option("--book PATH", "its file, or a URL (COMMONPLACE_BOOK, else commonplace.db)"),
+            space,
+            Option(
+                "--embedder SPEC",
+                "default, none, bge-small, onnx:DIR, openai:MODEL, sentence-transformers:NAME (COMMONPLACE_EMBEDDER)",
+            ),
+            Option("--reranker SPEC", "none, ms-marco-minilm, onnx:DIR; for recall (COMMONPLACE_RERANKER)"),
+            Option("--json", "print JSON"),
+        ),
+    ).add_to(shared)
     return shared
 
 
-def add(
-    commands: Commands, name: str, run: Command, *, help: str, examples: str = "", patterns: str | None = None
-) -> Parser:
-    """Add a command with its help and examples, and say what runs it."""
-    made = _made(commands, name, help, examples, book_options(patterns=patterns))
-    made.set_defaults(run=run)
-    return made
+class Commands:
+    """The commands of a module, or the verbs of the command `name`, in the order of their declaration.
+
+    The docstring of a command's function is its help: a sentence, a blank line, and examples.
+    """
+
+    def __init__(self, name: str = "", doc: str = "") -> None:
+        self._name, self._doc = name, doc
+        self._declarations: list[tuple[str, Run, str, Parser, tuple[Option | Section, ...]]] = []
+
+    def add(self, name: str, *options: Option | Section, space: Option = SPACE) -> Callable[[Run], Run]:
+        """Declare a command; use it as a decorator."""
+
+        def declare(run: Run) -> Run:
+            self._declarations.append((name, run, run.__doc__ or "", book_options(space), options))
+            return run
+
+        return declare
+
+    def on_book(self, name: str, *options: Option | Section) -> Callable[[RunOnBook], RunOnBook]:
+        """Declare a command that calls verbs of an existing book; use it as a decorator."""
+
+        def declare(function: RunOnBook) -> RunOnBook:
+            def run(args: Namespace, console: Console) -> Result:
+                with books.open_existing(args) as book:
+                    return function(book, args)
+
+            run.__doc__ = function.__doc__
+            self.add(name, *options)(run)
+            return function
+
+        return declare
+
+    def add_to(self, subparsers: Subparsers) -> None:
+        """Add the commands to a parser's sub-commands."""
+        if self._name:
+            group = _add_parser(subparsers, self._name, self._doc, book_options())
+            subparsers = group.add_subparsers(dest="verb", metavar="VERB", required=True, title="verbs")
+        for name, run, doc, shared, options in self._declarations:
+            parser = _add_parser(subparsers, name, doc, shared)
+            parser.set_defaults(run=run)
+            for option in options:
+                option.add_to(parser)
 
 
-def add_group(commands: Commands, name: str, *, help: str, examples: str = "") -> Commands:
-    """Add a command that has verbs of its own."""
-    made = _made(commands, name, help, examples, book_options())
-    return made.add_subparsers(dest="verb", metavar="VERB", required=True, title="verbs")
+def _add_parser(subparsers: Subparsers, name: str, doc: str, shared: Parser) -> Parser:
+    description, _, examples = doc.strip().partition("\n\n")
+    epilog = "examples:\n" + textwrap.indent(textwrap.dedent(examples), "  ") if examples else None
+    help = description[:1].lower() + description[1:].removesuffix(".")
+    return subparsers.add_parser(name, help=help, description=description, epilog=epilog, parents=[shared])
 
 
-def _made(commands: Commands, name: str, help: str, examples: str, shared: Parser) -> Parser:
-    description = help[0].upper() + help[1:] + "."
-    epilog = f"examples:\n{examples}" if examples else None
-    return commands.add_parser(name, help=help, description=description, epilog=epilog, parents=[shared])
+_PARTS = ("user", "agent", "session")
+KIND_FILTER = Option("--kind KIND", "of this kind; may be repeated", action="append", choices=KINDS)
+TAG_FILTER = Option("--tag TAG", "with this tag; if repeated, with all of them", action="append")
+
+MEMORY_ID = Option("id ID", "the memory's id")
+TTL = Option("--ttl TIME", "lifetime: 90, 15m, 12h, 7d, 2w", type=inputs.duration)
+SAID_AT = Option("--said-at TIME", "when it was said, in ISO 8601 (now)", type=inputs.when)
+BODY = Section(
+    "the memory",
+    (
+        Option("--kind KIND", ", ".join(KINDS), choices=KINDS),
+        Option("--tag TAG", "a tag; may be repeated", action="append"),
+        Option(
+            "--meta NAME=VALUE",
+            "metadata; VALUE is JSON, or text if it is not JSON; may be repeated",
+            action="append",
+            type=inputs.pair,
+        ),
+        Option("--importance X", "from 0 to 1 (0.5)", type=float),
+        Option("--source SOURCE", "where it comes from"),
+        SAID_AT,
+        TTL,
+        Option("--reason WHY", "the reason, for its history"),
+    ),
+)
+WITHIN = Section(
+    "within",
+    (
+        *(
+            Option(f"--{part} {part.upper()}", f"of this {part}, or shared; may be repeated", action="append")
+            for part in _PARTS
+        ),
+        Option("--not-shared", "leave out what belongs to everybody"),
+    ),
+)
+SELECTION = Section(
+    "selection",
+    (
+        KIND_FILTER,
+        TAG_FILTER,
+        Option(
+            "--filter JSON",
+            'that match a filter, for example {"importance": {"$gte": 0.5}}',
+            type=inputs.json_object,
+        ),
+    ),
+)
+SUPERSEDED = Option("--superseded", "also memories that a later one superseded")
+EXTRACTOR = Option("--extractor SPEC", "what finds memories: rules, openai:MODEL (COMMONPLACE_EXTRACTOR, else rules)")
 
 
-def body_options(made: Parser) -> None:
-    """Add the options for what a memory has besides its text; options that are not given stay unset."""
-    group = made.add_argument_group("the memory")
-    group.add_argument("--kind", choices=KINDS, metavar="KIND", help=", ".join(KINDS))
-    group.add_argument("--tag", action="append", metavar="TAG", help="a tag; may be repeated")
-    group.add_argument(
-        "--meta",
-        action="append",
-        type=inputs.pair,
-        metavar="NAME=VALUE",
-        help="metadata; VALUE is JSON, otherwise text; may be repeated",
-    )
-    group.add_argument("--importance", type=float, metavar="X", help="from 0 to 1 (0.5)")
-    group.add_argument("--source", metavar="SOURCE", help="where it was said or found")
-    group.add_argument("--said-at", type=inputs.when, metavar="TIME", help="when it was said, in ISO 8601 (now)")
-    group.add_argument(
-        "--ttl", type=inputs.duration, metavar="TIME", help="expires after: 90 (seconds), 15m, 12h, 7d, 2w"
-    )
-    group.add_argument("--reason", metavar="WHY", help="reason, shown in the history")
+def scope_section(title: str) -> Section:
+    """Return options for one user, agent and session."""
+    return Section(title, tuple(Option(f"--{part} {part.upper()}", f"the {part}") for part in _PARTS))
 
 
-def scope_options(made: Parser, title: str) -> None:
-    """Add options for one user, agent and session."""
-    group = made.add_argument_group(title)
-    for part in ("user", "agent", "session"):
-        group.add_argument(f"--{part}", metavar=part.upper(), help=f"the {part}")
-
-
-def within_options(made: Parser) -> None:
-    """Add options for where to look: any number of users, agents and sessions."""
-    group = made.add_argument_group("within")
-    for part in ("user", "agent", "session"):
-        group.add_argument(
-            f"--{part}", action="append", metavar=part.upper(), help=f"only of this {part}, or shared; may be repeated"
-        )
-    group.add_argument("--not-shared", action="store_true", help="leave out memories without an owner")
-
-
-def selection_options(made: Parser) -> None:
-    """Add options that select memories by kind, tag and filter."""
-    group = made.add_argument_group("selection")
-    group.add_argument(
-        "--kind", action="append", choices=KINDS, metavar="KIND", help="only of this kind; may be repeated"
-    )
-    group.add_argument(
-        "--tag", action="append", metavar="TAG", help="only with this tag; if repeated, with all of them"
-    )
-    group.add_argument(
-        "--filter",
-        type=inputs.json_object,
-        metavar="JSON",
-        help='that a filter allows, for example {"importance": {"$gte": 0.5}}',
-    )
-
-
-def superseded_option(made: Parser) -> None:
-    """Add --superseded."""
-    made.add_argument("--superseded", action="store_true", help="include superseded memories")
-
-
-def if_version_option(made: Parser, what: str) -> None:
-    """Add --if-version, for compare-and-set."""
-    made.add_argument("--if-version", type=int, metavar="N", help=f"only if {what} is at this version (0: absent)")
-
-
-def extractor_option(parser: argparse.ArgumentParser) -> None:
-    """Add --extractor."""
-    parser.add_argument(
-        "--extractor",
-        metavar="SPEC",
-        help="how memories are found: rules or openai:MODEL (COMMONPLACE_EXTRACTOR, else rules)",
-    )
+def if_version(what: str) -> Option:
+    """Return --if-version, for compare-and-set."""
+    return Option("--if-version N", f"only if {what} is at this version (0: absent)", type=int)

@@ -8,17 +8,16 @@ import re
 import sys
 import time
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from types import TracebackType
-from typing import TextIO, TypeVar
+from typing import NamedTuple, TextIO, TypeVar
 
 from commonplace.wire import plain
 
 
-class Usage(Exception):
+class UsageError(Exception):
     """A command that cannot be understood; `hint` says where its help is."""
 
     code = "usage"
@@ -26,6 +25,15 @@ class Usage(Exception):
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)
         self.hint = hint
+
+
+class Result(NamedTuple):
+    """The result of a command: a value for machines, a text for people, and remarks for people alone."""
+
+    value: object
+    text: str
+    status: int = 0
+    remarks: Sequence[str] = ()
 
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -37,23 +45,27 @@ class Console:
 
     json: bool = False
 
-    def result(self, value: object, text: str) -> None:
-        """Print the result: the value for machines, or the text for people."""
+    def show(self, result: Result) -> int:
+        """Print a result and its remarks, and return its exit status."""
         if self.json:
-            self.data(value)
-        elif text:
-            self.text(text if text.endswith("\n") else text + "\n")
+            self.data(result.value)
+            return result.status
+        if result.text:
+            self.text(result.text if result.text.endswith("\n") else result.text + "\n")
+        for remark in result.remarks:
+            self.remark(remark)
+        return result.status
 
     def data(self, value: object) -> None:
         """Print a value as one JSON document: one line, or indented on a terminal."""
         indent = 2 if sys.stdout.isatty() else None
-        sys.stdout.write(_dumps(value, sys.stdout.encoding, indent) + "\n")
+        sys.stdout.write(_dumps(value, sys.stdout, indent) + "\n")
 
     def text(self, text: str) -> None:
         """Write text exactly; on a terminal, control characters from memories are escaped."""
-        shown = visible(text) if sys.stdout.isatty() else text
+        printable = escape_controls(text) if sys.stdout.isatty() else text
         encoding = sys.stdout.encoding or "utf-8"
-        sys.stdout.write(shown.encode(encoding, "backslashreplace").decode(encoding))
+        sys.stdout.write(printable.encode(encoding, "backslashreplace").decode(encoding))
 
     def raw(self, content: bytes) -> None:
         """Write bytes exactly."""
@@ -63,27 +75,26 @@ class Console:
     def remark(self, text: str) -> None:
         """Print a remark on stderr, after the output so far."""
         sys.stdout.flush()
-        if self.json:
-            _complain(_dumps({"remark": text}, sys.stderr.encoding))
-        else:
-            _complain(f"commonplace: {visible(text)}")
+        self._complain({"remark": text}, escape_controls(text))
 
     def error(self, code: str, message: str, *, hint: str | None = None) -> None:
         """Print an error on stderr, in one line."""
-        if self.json:
-            _complain(_dumps({"error": code, "message": message}, sys.stderr.encoding))
-        else:
-            _complain(f"commonplace: {one_line(message)}" + (f"\n{hint}" if hint else ""))
+        self._complain({"error": code, "message": message}, one_line(message) + (f"\n{hint}" if hint else ""))
+
+    def _complain(self, value: object, text: str) -> None:
+        line = _dumps(value, sys.stderr) if self.json else f"commonplace: {text}"
+        sys.stderr.write(line + "\n")
+        sys.stderr.flush()
 
 
-def visible(text: str) -> str:
+def escape_controls(text: str) -> str:
     """Return text with control characters escaped, so that no memory can control a terminal."""
     return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
 def one_line(text: str) -> str:
     """Return text in one line: white space collapsed, control characters escaped."""
-    return visible(" ".join(text.split()))
+    return escape_controls(" ".join(text.split()))
 
 
 def moment(when: datetime | None) -> str:
@@ -97,7 +108,7 @@ def plural(count: int, one: str, many: str | None = None) -> str:
 
 
 def size(count: int) -> str:
-    """Return a number of bytes for people: `184 KiB`."""
+    """Return a number of bytes for people: `184.0 KiB`."""
     amount = float(count)
     for unit in ("bytes", "KiB", "MiB", "GiB"):
         if amount < 1024:
@@ -106,31 +117,26 @@ def size(count: int) -> str:
     return f"{amount:.1f} TiB"
 
 
-def _dumps(value: object, encoding: str | None, indent: int | None = None) -> str:
+def is_utf8(stream: TextIO) -> bool:
+    """Return whether a stream takes every character."""
+    return (stream.encoding or "utf-8").lower().replace("-", "") == "utf8"
+
+
+def _dumps(value: object, stream: TextIO, indent: int | None = None) -> str:
     # A stream that is not UTF-8 gets escapes, which every JSON reader undoes.
-    unicode = (encoding or "utf-8").lower().replace("-", "") == "utf8"
-    return json.dumps(plain(value), ensure_ascii=not unicode, indent=indent)
-
-
-def _complain(line: str) -> None:
-    sys.stderr.write(line + "\n")
-    sys.stderr.flush()
+    return json.dumps(plain(value), ensure_ascii=not is_utf8(stream), indent=indent)
 
 
 _GAP = "  "
-_ELLIPSIS = "…"
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A heading and its alignment; a column with `least` may shrink to that width."""
-
-    name: str
-    least: int | None = None
-    right: bool = False
+def facts(values: Mapping[str, object], indent: int) -> str:
+    """Return names and values, one line each, the values at column `indent`; empty values are left out."""
+    cells = {name: _cell(value) for name, value in values.items()}
+    return "\n".join(f"{name:<{indent}}{cell}" for name, cell in cells.items() if cell)
 
 
-def columns() -> int | None:
+def terminal_width() -> int | None:
     """Return the width to fit: COLUMNS, else the terminal's, else None when a program reads the output."""
     wanted = os.environ.get("COLUMNS", "")
     if wanted.isdecimal() and int(wanted) > 0:
@@ -143,16 +149,28 @@ def columns() -> int | None:
         return 80
 
 
-def table(heads: Sequence[Column], rows: Sequence[Sequence[str]], *, limit: int | None) -> str:
-    """Return rows under headings, one line each, at most `limit` wide; empty columns are left out."""
-    cells = [[one_line(cell) for cell in row] for row in rows]
+def table(heads: Sequence[str], rows: Iterable[Sequence[object]], *, empty: str = "", limit: int | None = None) -> str:
+    """Return rows under headings, one line each, or `empty` if there are none; empty columns are left out.
+
+    The head "SIZE:>" aligns its column to the right; "TEXT:20" may shrink to 20 characters to fit the terminal, or
+    `limit`.
+    """
+    cells = [[_cell(value) for value in row] for row in rows]
+    if not cells:
+        return empty
     used = [i for i in range(len(heads)) if any(row[i] for row in cells)]
-    heads = [heads[i] for i in used]
-    lines = [[head.name for head in heads], *([row[i] for i in used] for row in cells)]
-    widths = [max(width(line[i]) for line in lines) for i in range(len(heads))]
+    names, options = zip(*(heads[i].partition(":")[::2] for i in used), strict=True)
+    lines = [names, *([row[i] for i in used] for row in cells)]
+    widths = [max(width(line[i]) for line in lines) for i in range(len(names))]
+    limit = limit or terminal_width()
     if limit is not None:
-        widths = _fitted(heads, widths, limit)
-    return "\n".join(_line(heads, line, widths) for line in lines)
+        _shrink(widths, [int(option) if option.isdecimal() else None for option in options], limit)
+    return "\n".join(_join_cells(line, widths, options) for line in lines)
+
+
+def _cell(value: object) -> str:
+    text = moment(value) if isinstance(value, datetime) else "" if value is None else str(value)
+    return one_line(text)
 
 
 def width(text: str) -> int:
@@ -164,13 +182,13 @@ def cut(text: str, most: int) -> str:
     """Return a text cut to `most` columns, with … at the cut."""
     if width(text) <= most:
         return text
-    kept, left = [], most - 1
+    start, left = [], most - 1
     for character in text:
         left -= _width(character)
         if left < 0:
             break
-        kept.append(character)
-    return "".join(kept).rstrip() + _ELLIPSIS
+        start.append(character)
+    return "".join(start).rstrip() + "…"
 
 
 def _width(character: str) -> int:
@@ -179,26 +197,24 @@ def _width(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
-def _fitted(heads: Sequence[Column], widths: list[int], limit: int) -> list[int]:
+def _shrink(widths: list[int], leasts: Sequence[int | None], limit: int) -> None:
     """Shrink the columns that may shrink, the widest first, until the line fits."""
-    fitted = list(widths)
-    excess = sum(fitted) + len(_GAP) * (len(fitted) - 1) - limit
+    excess = sum(widths) + len(_GAP) * (len(widths) - 1) - limit
     while excess > 0:
-        giving = [i for i, head in enumerate(heads) if head.least is not None and fitted[i] > head.least]
-        if not giving:
+        shrinkable = [i for i, least in enumerate(leasts) if least is not None and widths[i] > least]
+        if not shrinkable:
             break
-        fitted[max(giving, key=fitted.__getitem__)] -= 1
+        widths[max(shrinkable, key=widths.__getitem__)] -= 1
         excess -= 1
-    return fitted
 
 
-def _line(heads: Sequence[Column], cells: Sequence[str], widths: Sequence[int]) -> str:
-    set_cells = []
-    for head, cell, room in zip(heads, cells, widths, strict=True):
-        shown = cut(cell, room)
-        padding = " " * (room - width(shown))
-        set_cells.append(padding + shown if head.right else shown + padding)
-    return _GAP.join(set_cells).rstrip()
+def _join_cells(cells: Sequence[str], widths: Sequence[int], options: Sequence[str]) -> str:
+    line = []
+    for cell, room, option in zip(cells, widths, options, strict=True):
+        text = cut(cell, room)
+        padding = " " * (room - width(text))
+        line.append(padding + text if option == ">" else text + padding)
+    return _GAP.join(line).rstrip()
 
 
 T = TypeVar("T")
@@ -223,11 +239,11 @@ class Progress:
         self._total = total
         self._stream = sys.stderr if stream is None else stream
         self._clock = clock
-        self._watched = self._stream.isatty()
-        self._started = clock()
+        self._draws = self._stream.isatty()
+        self._started_at = clock()
         self._first: int | None = None
         self.done = 0
-        self._drawn = float("-inf")
+        self._drawn_at = float("-inf")
 
     def update(self, done: int, total: int | None = None) -> None:
         """Set how much is done, and of how much."""
@@ -236,11 +252,11 @@ class Progress:
             self._first = done if total else 0
         self.done = done
         self._total = total if total is not None else self._total
-        if self._watched and self._clock() - self._drawn >= _BETWEEN:
+        if self._draws and self._clock() - self._drawn_at >= _BETWEEN:
             self._draw()
 
     @property
-    def begun(self) -> bool:
+    def has_begun(self) -> bool:
         """Return whether `update` was called."""
         return self._first is not None
 
@@ -252,35 +268,32 @@ class Progress:
 
     def line(self) -> str:
         """Return the bar's current text."""
-        seconds = max(self._clock() - self._started, 1e-9)
+        seconds = max(self._clock() - self._started_at, 1e-9)
         rate = (self.done - (self._first or 0)) / seconds
         if not self._total:
             return f"{self._label} {self.done:,}  {rate:,.0f}/s"
         share = min(self.done / self._total, 1.0)
         bar = "#" * int(share * _CELLS)
         left = span((self._total - self.done) / rate) if rate > 0 else "?"
-        return (
-            f"{self._label} [{bar:<{_CELLS}}] {share:4.0%}  {self.done:,}/{self._total:,}  {rate:,.0f}/s  {left} left"
-        )
+        count = f"{self.done:,}/{self._total:,}"
+        return f"{self._label} [{bar:<{_CELLS}}] {share:4.0%}  {count}  {rate:,.0f}/s  {left} left"
 
     def close(self) -> None:
         """Draw the last state and end the line."""
-        if self._watched:
+        if self._draws:
             self._draw()
             self._stream.write("\n")
             self._stream.flush()
-            self._watched = False
+            self._draws = False
 
     def __enter__(self) -> Progress:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     def _draw(self) -> None:
-        self._drawn = self._clock()
+        self._drawn_at = self._clock()
         self._stream.write(f"\r\x1b[K{self.line()}")
         self._stream.flush()
 

@@ -7,9 +7,9 @@ import textwrap
 from argparse import Namespace
 from pathlib import Path
 
-from commonplace.cli import arguments, books
+from commonplace.cli import books
 from commonplace.cli.arguments import Commands
-from commonplace.cli.console import Console, columns, plural
+from commonplace.cli.console import Console, Result, plural, terminal_width
 from commonplace.cli.memories import NOTHING
 from commonplace.values import Draft, Recall
 
@@ -33,42 +33,36 @@ QUESTIONS = (
 )
 _NEXT = """\
 Where to go next
-  commonplace remember "something worth keeping"    creates your own book, ./commonplace.db
+  commonplace remember "something worth keeping"    starts a book of your own, ./commonplace.db
   commonplace recall "a question"                   asks it
   commonplace --help                                shows everything else
 """
 
 
-def register(commands: Commands) -> None:
-    """Add demo."""
-    arguments.add(
-        commands, "demo", _demo, help="show example recalls on a temporary book",
-        examples="  commonplace demo\n",
-    )  # fmt: skip
+COMMANDS = Commands()
 
 
-def _demo(args: Namespace, console: Console) -> None:
+@COMMANDS.add("demo")
+def _demo(args: Namespace, console: Console) -> Result:
+    """Show recall at work, on a temporary book.
+
+    commonplace demo
+    """
     import commonplace
 
     with tempfile.TemporaryDirectory(prefix="commonplace-demo-") as directory:
         where = Path(directory) / "demo.db"
-        with commonplace.open(where, embedder=books.embedder(args)) as book:
-            remembered = book.remember(MEMORIES)
+        with commonplace.open(where, embedder=books.setting(args, "embedder")) as book:
+            memories = book.remember(MEMORIES)
             answers = [book.recall(question, k=2) for question in QUESTIONS]
-    console.result({"memories": remembered, "answers": answers}, _transcript(answers))
-
-
-def _transcript(answers: list[Recall]) -> str:
     opening = "commonplace: a memory for agents. This demo uses a book in a temporary file."
-    kept = [f"  {draft.kind:<11}{draft.content!s}" for draft in MEMORIES]
-    parts = [opening, "\n".join([f"Remembered {len(MEMORIES)} things", *kept])]
-    parts += [_exchange(found) for found in answers]
-    return "\n\n".join([*parts, _NEXT])
+    drafts = [f"  {draft.kind:<11}{draft.content!s}" for draft in MEMORIES]
+    parts = [opening, "\n".join([f"Remembered {len(MEMORIES)} things", *drafts]), *map(_exchange, answers), _NEXT]
+    return Result({"memories": memories, "answers": answers}, "\n\n".join(parts))
 
 
 def _exchange(found: Recall) -> str:
-    verdict = f"{found.coverage}, {plural(found.tokens, 'token')}"
-    width = min(columns() or 100, 100)
+    width = min(terminal_width() or 100, 100)
     lines = (found.text or NOTHING).splitlines()
-    wrapped = [textwrap.fill(line, width, initial_indent="  ", subsequent_indent="    ") for line in lines]
-    return "\n".join([f"> {found.query}   ({verdict})", *wrapped])
+    answer = [textwrap.fill(line, width, initial_indent="  ", subsequent_indent="    ") for line in lines]
+    return "\n".join([f"> {found.query}   ({found.coverage}, {plural(found.tokens, 'token')})", *answer])

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import NoReturn, TypeAlias
 
-from commonplace.cli.console import Usage
+from commonplace.cli.console import UsageError
 from commonplace.errors import InvalidInput, InvalidText
 from commonplace.values import Json, times
 
@@ -19,26 +19,21 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
 
 def text(word: str) -> str:
-    """Return the word, or all of stdin for `-`."""
-    return stdin() if word == STDIN else word
+    """Return the word, or all of stdin for `-`, without the line end that `echo` adds."""
+    return _read_stdin().removesuffix("\n") if word == STDIN else word
 
 
 def text_or_stdin(word: str | None, what: str) -> str:
     """Return the word, or stdin for `-` or when nothing was given and something is piped in."""
     if word is None and sys.stdin.isatty():
-        raise Usage(f"give {what} as an argument, or - to read it from stdin")
-    return stdin() if word is None else text(word)
-
-
-def stdin() -> str:
-    """Return all of stdin without the line end that `echo` adds."""
-    return _whole_stdin().removesuffix("\n")
+        raise UsageError(f"give {what} as an argument, or - to read it from stdin")
+    return text(STDIN if word is None else word)
 
 
 def file_text(path: str) -> str:
     """Return the whole text of a file, or all of stdin for `-`."""
     if path == STDIN:
-        return _whole_stdin()
+        return _read_stdin()
     content = file_content(path)
     if isinstance(content, bytes):
         raise InvalidText(f"{path} is not UTF-8 text")
@@ -69,9 +64,9 @@ def value(word: str) -> Json:
 def loads(word: str) -> Json:
     """Return a JSON value, or raise ValueError."""
     try:
-        found: Json = json.loads(word, parse_constant=_not_json)
+        found: Json = json.loads(word, parse_constant=_refuse_constant)
     except RecursionError as error:
-        raise ValueError("it is nested too deeply") from error
+        raise ValueError("it is nested too deep") from error
     return found
 
 
@@ -111,13 +106,13 @@ def duration(word: str) -> float:
     try:
         seconds = float(number) * _UNITS[unit]
     except ValueError as error:
-        raise ArgumentTypeError(f"{word!r} is not a duration: use seconds, or 15m, 12h, 7d, 2w") from error
+        raise ArgumentTypeError(f"{word!r} is not a duration: give seconds, or 15m, 12h, 7d, 2w") from error
     if not 0 < seconds < float("inf"):
-        raise ArgumentTypeError(f"{word!r} is not a duration: it must be longer than 0")
+        raise ArgumentTypeError(f"{word!r} is not a duration: it must be more than 0")
     return seconds
 
 
-def _whole_stdin() -> str:
+def _read_stdin() -> str:
     # Its bytes, where it has any: the text layer would change line ends, and go by the locale.
     stream = getattr(sys.stdin, "buffer", None)
     if stream is None:
@@ -128,7 +123,7 @@ def _whole_stdin() -> str:
         raise InvalidText(f"stdin is not UTF-8 text: {error.reason} at byte {error.start}") from error
 
 
-def _not_json(word: str) -> NoReturn:
+def _refuse_constant(word: str) -> NoReturn:
     # Python reads NaN and Infinity, JSON does not.
     raise ValueError(f"{word} is not JSON")
 
@@ -141,29 +136,29 @@ _OURS = ("number", "created_at")
 
 def parse_conversation(text: str, place: str) -> Conversation:
     """Return a conversation as `learn` takes it; broken JSON raises InvalidInput with its place."""
-    told = text.removeprefix("\ufeff").strip()
-    if told in ("", "[]"):
-        raise InvalidInput(f"{place} contains no messages: there is nothing to learn from")
-    if told[0] not in "[{":
-        return told
-    return [_message(each, f"{place}, message {number}") for number, each in enumerate(_values(told, place), start=1)]
+    text = text.removeprefix("\ufeff").strip()
+    if text in ("", "[]"):
+        raise InvalidInput(f"{place} holds no conversation")
+    if text[0] not in "[{":
+        return text
+    return [_message(each, f"{place}, message {number}") for number, each in enumerate(_values(text, place), start=1)]
 
 
-def _values(told: str, place: str) -> Sequence[Json]:
+def _values(text: str, place: str) -> Sequence[Json]:
     try:
-        whole = loads(told)
+        whole = loads(text)
     except ValueError as error:
-        if told.startswith("{") and "\n" in told:
-            return _lines(told, place)
+        if text.startswith("{") and "\n" in text:
+            return _lines(text, place)
         raise InvalidInput(f"{place} looks like JSON but is not: {error}; nothing was stored") from error
     if isinstance(whole, dict) and isinstance(whole.get("messages"), list):
         whole = whole["messages"]
     return whole if isinstance(whole, list) else [whole]
 
 
-def _lines(told: str, place: str) -> list[Json]:
+def _lines(text: str, place: str) -> list[Json]:
     values = []
-    for number, line in enumerate(told.split("\n"), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         try:
             values += [loads(line)] if line.strip() else []
         except ValueError as error:
@@ -176,15 +171,11 @@ def _message(value: Json, place: str) -> Mapping[str, object] | str:
     if isinstance(value, str):
         return value
     if not isinstance(value, dict):
-        raise InvalidInput(f"{place} is not a message (text, or an object with content); nothing was stored")
+        raise InvalidInput(f"{place} is not a message: give an object with content, or text; nothing was stored")
     message: dict[str, object] = {name: given for name, given in value.items() if name not in _OURS}
     if isinstance(value.get("said_at"), str):
-        message["said_at"] = _moment(str(value["said_at"]), place)
+        try:
+            message["said_at"] = times.parse(str(value["said_at"]))
+        except InvalidInput as error:
+            raise InvalidInput(f"{place}: {error}; nothing was stored") from error
     return message
-
-
-def _moment(text: str, place: str) -> datetime:
-    try:
-        return times.parse(text)
-    except InvalidInput as error:
-        raise InvalidInput(f"{place}: {error}; nothing was stored") from error

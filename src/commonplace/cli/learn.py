@@ -6,44 +6,26 @@ import signal
 import time
 from argparse import Namespace
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING
 
 from commonplace.cli import arguments, books, inputs
-from commonplace.cli.arguments import Commands
-from commonplace.cli.console import (
-    Column,
-    Console,
-    Progress,
-    columns,
-    cut,
-    moment,
-    one_line,
-    plural,
-    table,
-    warnings_as_remarks,
-)
-from commonplace.cli.inputs import Conversation
-from commonplace.cli.memories import shown_text
+from commonplace.cli.arguments import MEMORY_ID, Commands, Option, Section
+from commonplace.cli.console import Console, Progress, Result, cut, one_line, plural, table, warnings_as_remarks
+from commonplace.cli.memories import display_text
 from commonplace.errors import NotFound
-from commonplace.values import ORIGINS, Job, Learned, Link, Memory, Scope
+from commonplace.values import ORIGINS, Learned, Link, Memory, Scope
 
 if TYPE_CHECKING:
     from commonplace.book import Book
-if TYPE_CHECKING:
     from commonplace.memories.core import Core, Place
 
+COMMANDS = Commands()
 
-_LEARN = """\
-  commonplace learn standup.txt --session standup
-  commonplace learn chat.jsonl --user maria --tag support --json
-  echo "Sarah: I prefer TypeScript." | commonplace learn -
-"""
-_LEARNED = (Column("KIND"), Column("TEXT", least=20), Column("RELATION TO KNOWN MEMORIES", least=20))
-_LINKED = (Column("RELATION"), Column("OTHER"), Column("AT"), Column("REASON", least=12))
-_QUOTED = 60
+_QUOTE = 60
+"""The longest quotation of a memory, in characters."""
 _RECONCILED = ("supersedes", "adds to", "disputes")
 _FROM_THE_OTHER_END = {
     "learned from": "source of",
@@ -54,232 +36,181 @@ _FROM_THE_OTHER_END = {
 }
 
 
-def register_learn(commands: Commands) -> None:
-    """Add learn, links and undo."""
-    _register_learn(commands)
-    links = arguments.add(
-        commands, "links", _links, help="show how a memory relates to others, and where it was learned",
-        examples="  commonplace links ID\n",
-    )  # fmt: skip
-    links.add_argument("id", metavar="ID", help="the memory's id")
-    undo = arguments.add(
-        commands, "undo", _undo, help="undo what reconciliation decided about two memories",
-        examples="  commonplace undo ID OTHER\n",
-    )  # fmt: skip
-    undo.add_argument("id", metavar="ID", help="the memory's id")
-    undo.add_argument("other", metavar="OTHER", help="the other memory, or a message, as shown by `links`")
+@COMMANDS.add(
+    "learn",
+    Option("file FILE", 'lines of "Name: text", JSON or JSON Lines; - or nothing reads stdin', nargs="?"),
+    Option("--session SESSION", "the conversation's name (a new one)"),
+    Section(
+        "what is learned (default: everybody's)",
+        (
+            Option("--user USER", "belongs to this user"),
+            Option("--agent AGENT", "belongs to this agent"),
+            Option("--tag TAG", "gets this tag; may be repeated", action="append", default=[]),
+            Option("--origin ORIGIN", f"comes from: {', '.join(ORIGINS)} (by each message's role)", choices=ORIGINS),
+        ),
+    ),
+    arguments.EXTRACTOR,
+    Option("--no-wait", "only store the conversation; `commonplace work` learns from it"),
+)
+def _learn(args: Namespace, console: Console) -> Result:
+    """Store a conversation verbatim, and learn memories from it.
 
-
-def _register_learn(commands: Commands) -> None:
-    made = arguments.add(
-        commands, "learn", _learn, help="store a conversation word for word and learn memories from it", examples=_LEARN
-    )
-    made.add_argument(
-        "file", nargs="?", metavar="FILE", help='lines of "Name: text", JSON or JSON Lines; - or nothing reads stdin'
-    )
-    made.add_argument("--session", metavar="SESSION", help="name of the conversation (a new one)")
-    group = made.add_argument_group("learned memories (shared with everybody by default)")
-    group.add_argument("--user", metavar="USER", help="belong to this user")
-    group.add_argument("--agent", metavar="AGENT", help="belong to this agent")
-    group.add_argument("--tag", action="append", default=[], metavar="TAG", help="get this tag; may be repeated")
-    group.add_argument(
-        "--origin",
-        choices=ORIGINS,
-        metavar="ORIGIN",
-        help=f"have this origin: {', '.join(ORIGINS)} (from each message's role)",
-    )
-    arguments.extractor_option(made)
-    made.add_argument(
-        "--no-wait", action="store_true", help="only store the conversation; `commonplace work` learns from it later"
-    )
-
-
-def _learn(args: Namespace, console: Console) -> int:
-    conversation = _conversation(args.file)
-    with books.writable(args, console) as book, warnings_as_remarks(console):
-        learned = _taken_in(book, conversation, args, console)
-        kept = f"{plural(len(learned.messages), 'message')} of session {learned.session}"
+    commonplace learn standup.txt --session standup
+    commonplace learn chat.jsonl --user maria --tag support --json
+    echo "Sarah: I prefer TypeScript." | commonplace learn -
+    """
+    text = inputs.text_or_stdin(None, "the conversation's file") if args.file is None else inputs.file_text(args.file)
+    place = "stdin" if args.file in (None, inputs.STDIN) else args.file
+    conversation = inputs.parse_conversation(text, place)
+    with books.open_or_create(args, console) as book, warnings_as_remarks(console):
+        learned = _learn_conversation(book, conversation, args, console)
+        messages = f"{plural(len(learned.messages), 'message')} of session {learned.session}"
         if args.no_wait:
-            console.result(learned, f"stored {kept}; `commonplace work` learns from it")
-            return 0
-        rows = [(memory.kind, shown_text(memory), how) for memory, how in _standing(book, learned)]
-        console.result(learned, table(_LEARNED, rows, limit=columns()) if rows else "Nothing was learned.")
-    if not console.json:
-        console.remark(f"{plural(len(rows), 'memory', 'memories')} from {kept}")
-        if withdrawn := [link.other for link in learned.links if link.relation == "withdraws"]:
-            console.remark(f"asked to forget, and withdrawn from recall: {', '.join(withdrawn)}")
-    return 0
+            return Result(learned, f"stored {messages} for `commonplace work` to learn from")
+        rows = [(memory.kind, display_text(memory), how) for memory, how in _compare(book, learned)]
+    remarks = [f"{plural(len(rows), 'memory', 'memories')} from {messages}"]
+    if withdrawn := [link.other for link in learned.links if link.relation == "withdraws"]:
+        remarks.append(f"withdrawn from recall, as asked: {', '.join(withdrawn)}")
+    text = table(("KIND", "TEXT:20", "COMPARED WITH KNOWN:20"), rows, empty="Nothing was learned.")
+    return Result(learned, text, remarks=remarks)
 
 
-def _conversation(file: str | None) -> Conversation:
-    if file is None:
-        return inputs.parse_conversation(inputs.text_or_stdin(None, "the conversation's file"), "stdin")
-    return inputs.parse_conversation(inputs.file_text(file), "stdin" if file == inputs.STDIN else file)
-
-
-def _taken_in(book: Book, conversation: Conversation, args: Namespace, console: Console) -> Learned:
-    scope = Scope(user=args.user, agent=args.agent)
+def _learn_conversation(book: Book, conversation: inputs.Conversation, args: Namespace, console: Console) -> Learned:
+    """Learn; on an interrupt or a failure, remark that the conversation is stored and need not be given again."""
+    options = {
+        "session": args.session,
+        "scope": Scope(user=args.user, agent=args.agent),
+        "tags": args.tag,
+        "origin": args.origin,
+    }
     if args.no_wait:
-        return book.learn(conversation, session=args.session, scope=scope, tags=args.tag, origin=args.origin)
-    with Progress("learning") as progress, _saying_what_is_kept(progress, console):
-        return book.learn(
-            conversation, session=args.session, scope=scope, tags=args.tag, origin=args.origin, wait=True,
-            progress=progress.update,
-        )  # fmt: skip
+        return book.learn(conversation, **options)
+    with Progress("learning") as progress:
+        try:
+            return book.learn(conversation, **options, wait=True, progress=progress.update)
+        except (Exception, KeyboardInterrupt):
+            if progress.has_begun:
+                progress.close()
+                console.remark("the conversation is stored: `commonplace work` learns the rest of it")
+            raise
 
 
-@contextmanager
-def _saying_what_is_kept(progress: Progress, console: Console) -> Iterator[None]:
-    """On an interrupt or a failure, tell that the conversation is stored and need not be given again."""
-    try:
-        yield
-    except (Exception, KeyboardInterrupt):
-        if progress.begun:
-            progress.close()
-            console.remark("the conversation is stored: `commonplace work` continues learning from it")
-        raise
-
-
-def _standing(book: Book, learned: Learned) -> Iterator[tuple[Memory, str]]:
-    """Return each memory once, with its relation to known memories."""
-    times_said, telling = Counter(memory.id for memory in learned.memories), _telling(learned.links)
-    for id, memory in {memory.id: memory for memory in learned.memories}.items():
-        again = sum(link.relation == "repeats" for link in telling[id])
-        beside = [_beside(book, link, id) for link in telling[id] if link.relation in _RECONCILED]
-        yield memory, ", ".join(beside) or ("said again" if again >= times_said[id] else "new")
-
-
-def _telling(links: Iterable[Link]) -> Mapping[str, list[Link]]:
-    """Return the links of each memory: its own, and those that superseded it at once."""
-    telling: dict[str, list[Link]] = defaultdict(list)
-    for link in links:
-        telling[link.id].append(link)
+def _compare(book: Book, learned: Learned) -> Iterator[tuple[Memory, str]]:
+    """Yield each memory once, with its relation to known memories."""
+    links: dict[str, list[Link]] = defaultdict(list)
+    for link in learned.links:
+        links[link.id].append(link)
         if link.relation == "supersedes":
-            telling[link.other].append(link)
-    return telling
+            links[link.other].append(link)
+    counts = Counter(memory.id for memory in learned.memories)
+    for id, memory in {memory.id: memory for memory in learned.memories}.items():
+        repeats = sum(link.relation == "repeats" for link in links[id])
+        relations = [_relation_text(book, link, id) for link in links[id] if link.relation in _RECONCILED]
+        yield memory, ", ".join(relations) or ("said again" if repeats >= counts[id] else "new")
 
 
-def _beside(book: Book, link: Link, id: str) -> str:
-    relation, other = _seen_from(link, id)
-    return f"{relation} {_quoted(book, other)}"
-
-
-def _quoted(book: Book, id: str) -> str:
-    """Return a memory's text, or its id if it was forgotten meanwhile."""
+def _relation_text(book: Book, link: Link, id: str) -> str:
+    """Return a relation with the text of the other memory, or its id if it was forgotten meanwhile."""
+    relation, other = _relation_from(link, id)
     try:
-        return f'"{cut(one_line(shown_text(book.get(id))), _QUOTED)}"'
+        return f'{relation} "{cut(one_line(display_text(book.get(other))), _QUOTE)}"'
     except NotFound:
-        return id
+        return f"{relation} {other}"
 
 
-def _seen_from(link: Link, id: str) -> tuple[str, str]:
-    """Return the relation seen from one end of a link, and the other end."""
+def _relation_from(link: Link, id: str) -> tuple[str, str]:
+    """Return the relation as seen from one end of a link, and the other end."""
     if link.id == id:
         return link.relation, link.other
     return _FROM_THE_OTHER_END.get(link.relation, link.relation), link.id
 
 
-def _links(args: Namespace, console: Console) -> None:
-    with books.existing(args) as book:
-        links = book.links(args.id)
-    rows = [(*_seen_from(link, args.id), moment(link.at), link.reason or "") for link in links]
-    console.result(links, table(_LINKED, rows, limit=columns()) if rows else "No links.")
+@COMMANDS.on_book("links", MEMORY_ID)
+def _links(book: Book, args: Namespace) -> Result:
+    """Show how a memory relates to others, and where it was learned.
+
+    commonplace links ID
+    """
+    links = book.links(args.id)
+    rows = [(*_relation_from(link, args.id), link.at, link.reason) for link in links]
+    return Result(links, table(("RELATION", "OTHER", "AT", "REASON:12"), rows, empty="No links."))
 
 
-def _undo(args: Namespace, console: Console) -> int:
-    with books.existing(args) as book:
-        undone = book.undo(args.id, args.other)
-    console.result(undone, "\n".join(f"no longer: {link.id} {link.relation} {link.other}" for link in undone))
-    return 0
+@COMMANDS.on_book("undo", MEMORY_ID, Option("other OTHER", "the other memory or message, as shown by `links`"))
+def _undo(book: Book, args: Namespace) -> Result:
+    """Undo the reconciliation of two memories.
+
+    commonplace undo ID OTHER
+    """
+    links = book.undo(args.id, args.other)
+    return Result(links, "\n".join(f"no longer: {link.id} {link.relation} {link.other}" for link in links))
 
 
-_LOOK = 1.0
+_POLL_SECONDS = 1.0
 """Seconds between two looks for jobs that other processes queue."""
-_GLANCE = 0.1
-_WORK = """\
-  commonplace work
-  commonplace work --once --json
-"""
-_JOBS = (
-    Column("NUMBER", right=True),
-    Column("KIND"),
-    Column("STATE"),
-    Column("ATTEMPTS", right=True),
-    Column("DUE"),
-    Column("ERROR", least=20),
-)
+_SLEEP_SECONDS = 0.1
 
 
-def register_jobs(commands: Commands) -> None:
-    """Add work, jobs and retry."""
-    work = arguments.add(
-        commands, "work", _work, help="run the jobs of all spaces, or of --space, until Ctrl-C", examples=_WORK
-    )
-    work.add_argument("--once", action="store_true", help="stop when no job is due; exit status 1 if one failed")
-    arguments.extractor_option(work)
-    jobs = arguments.add(
-        commands, "jobs", _jobs, help="list waiting, running and permanently failed jobs",
-        examples="  commonplace jobs\n  commonplace jobs --dead --json\n",
-    )  # fmt: skip
-    jobs.add_argument("--dead", action="store_true", help="only permanently failed jobs")
-    retry = arguments.add(
-        commands, "retry", _retry, help="queue a permanently failed job again, or all of them",
-        examples="  commonplace retry\n  commonplace retry 12\n",
-    )  # fmt: skip
-    retry.add_argument("number", nargs="?", type=int, metavar="N", help="the job's number (all)")
-
-
-class _Asked:
-    """Records a request to end; a second request raises KeyboardInterrupt."""
+class _EndRequest:
+    """Handles signals that ask to end; a second one raises KeyboardInterrupt."""
 
     def __init__(self) -> None:
-        self.ended = False
+        self.received = False
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        if self.ended:
+        if self.received:
             raise KeyboardInterrupt
-        self.ended = True
+        self.received = True
 
-    def rest(self, seconds: float) -> None:
-        """Sleep, unless asked to end."""
+    def sleep(self, seconds: float) -> None:
+        """Sleep until asked to end."""
         until = time.monotonic() + seconds
-        while not self.ended and time.monotonic() < until:
-            time.sleep(min(_GLANCE, seconds))
+        while not self.received and time.monotonic() < until:
+            time.sleep(min(_SLEEP_SECONDS, seconds))
 
 
 @contextmanager
-def _until_asked() -> Iterator[_Asked]:
+def _end_on_signal() -> Iterator[_EndRequest]:
     """Treat Ctrl-C and SIGTERM as a request to end after the current job."""
-    asked = _Asked()
-    before = {number: signal.signal(number, asked) for number in (signal.SIGINT, signal.SIGTERM)}
+    request = _EndRequest()
+    before = {number: signal.signal(number, request) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield asked
+        yield request
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
 
 
-def _work(args: Namespace, console: Console) -> int:
-    from commonplace.learn import jobs as working
+@COMMANDS.add(
+    "work",
+    Option("--once", "end when no job is due; exit status 1 if one failed"),
+    arguments.EXTRACTOR,
+)
+def _work(args: Namespace, console: Console) -> Result:
+    """Run the jobs of every space, or of the one named, until Ctrl-C.
+
+    commonplace work
+    commonplace work --once --json
+    """
+    from commonplace.learn import jobs
 
     done = failed = 0
-    with books.core(args) as core, warnings_as_remarks(console), _until_asked() as asked:
-        only = _named(core, args.space)
+    with books.open_core(args) as core, warnings_as_remarks(console), _end_on_signal() as end:
+        only = _place(core, args.space)
         if args.once:
-            trying = working.run_due(core, only)
+            attempts = jobs.run_due(core, only)
         else:
-            console.remark("running jobs; Ctrl-C stops after the current job")
-            trying = working.run_until(core, lambda: asked.ended, asked.rest, only=only, idle=_LOOK)
-        for tried in trying:
-            done, failed = done + (tried.error is None), failed + (tried.error is not None)
-            if asked.ended:
+            console.remark("running jobs; Ctrl-C ends this after the current job")
+            attempts = jobs.run_until(core, lambda: end.received, end.sleep, only=only, idle=_POLL_SECONDS)
+        for attempt in attempts:
+            done, failed = done + (attempt.error is None), failed + (attempt.error is not None)
+            if end.received:
                 break
-    text = f"ran {plural(done, 'job')}" + (f"; {failed:,} failed, see `commonplace jobs`" if failed else "")
-    console.result({"done": done, "failed": failed}, text)
-    return 1 if args.once and failed else 0
+    text = f"did {plural(done, 'job')}" + (f"; {failed:,} failed, see `commonplace jobs`" if failed else "")
+    return Result({"done": done, "failed": failed}, text, status=int(args.once and failed > 0))
 
 
-def _named(core: Core, space: str | None) -> Place | None:
+def _place(core: Core, space: str | None) -> Place | None:
     """Return the space named on the command line; the environment does not count here."""
     from commonplace.memories.core import Place
     from commonplace.values import checks
@@ -287,18 +218,28 @@ def _named(core: Core, space: str | None) -> Place | None:
     return None if space is None else Place(core.store, checks.name(space, "space"))
 
 
-def _jobs(args: Namespace, console: Console) -> None:
-    with books.existing(args) as book:
-        jobs = [job for job in book.jobs() if job.state == "dead" or not args.dead]
-    console.result(jobs, table(_JOBS, [_row(job) for job in jobs], limit=columns()) if jobs else "No jobs.")
+@COMMANDS.on_book("jobs", Option("--dead", "only those that have failed for good"))
+def _jobs(book: Book, args: Namespace) -> Result:
+    """List the jobs that wait, run, or have failed for good.
+
+    commonplace jobs
+    commonplace jobs --dead --json
+    """
+    jobs = [job for job in book.jobs() if job.state == "dead" or not args.dead]
+    rows = [
+        (job.number, job.kind, job.state, job.attempts, None if job.state == "dead" else job.due_at, job.error)
+        for job in jobs
+    ]
+    return Result(jobs, table(("NUMBER:>", "KIND", "STATE", "ATTEMPTS:>", "DUE", "ERROR:20"), rows, empty="No jobs."))
 
 
-def _row(job: Job) -> tuple[str, ...]:
-    due = "" if job.state == "dead" else moment(job.due_at)
-    return str(job.number), job.kind, job.state, str(job.attempts), due, job.error or ""
+@COMMANDS.add("retry", Option("number N", "the job's number (all)", nargs="?", type=int))
+def _retry(args: Namespace, console: Console) -> Result:
+    """Queue a job again that had failed for good, or all of them.
 
-
-def _retry(args: Namespace, console: Console) -> None:
-    with books.existing(args) as book, warnings_as_remarks(console):
-        queued = book.retry(args.number)
-    console.result({"queued": queued}, f"queued {plural(queued, 'job')} again")
+    commonplace retry
+    commonplace retry 12
+    """
+    with books.open_existing(args) as book, warnings_as_remarks(console):
+        count = book.retry(args.number)
+    return Result({"queued": count}, f"queued {plural(count, 'job')} again")

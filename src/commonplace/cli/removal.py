@@ -1,4 +1,4 @@
-"""The commands that remove memories, for good or until further notice."""
+"""The commands that remove memories, permanently or until they are released."""
 
 from __future__ import annotations
 
@@ -7,170 +7,127 @@ from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from commonplace.cli import arguments, books, inputs
-from commonplace.cli.arguments import Commands, Parser
-from commonplace.cli.console import Console, Usage, plural, visible
-from commonplace.cli.memories import listed
-from commonplace.values import KINDS, Forgotten, Scope
+from commonplace.cli.arguments import KIND_FILTER, TAG_FILTER, Commands, Option, Section
+from commonplace.cli.console import Console, Result, UsageError, escape_controls, plural
+from commonplace.cli.memories import memory_table
+from commonplace.values import Forgotten, Scope
 
 if TYPE_CHECKING:
     from commonplace.book import Book
 
+COMMANDS = Commands()
 
-_SHOWN = 20
-"""How many of the memories that would go `prune` lists."""
-_FORGET = """\
-  commonplace forget ID ID
-  commonplace forget --user maria --dry-run
-  commonplace forget --filter '{"said_at": {"$lt": "2025-01-01"}}' --yes
-"""
-_PRUNE = """\
-  commonplace prune --older-than 365d --kind message
-  commonplace prune --weaker-than 0.1 --dry-run
-  commonplace prune --keep 10000 --yes
-"""
-_QUARANTINE = """\
-  commonplace quarantine ID --reason "nobody remembers saying this"
-  commonplace quarantine --filter '{"source": "scraper"}' --reason "the page was tampered with"
-"""
-_RELEASE = """\
-  commonplace release ID
-  commonplace release --filter '{"source": "scraper"}'
-"""
+_PREVIEW = 20
+"""How many of the memories that would be forgotten `prune` lists."""
+_WHICH = (
+    Option("id ID", "the ids of the memories", nargs="*"),
+    arguments.SELECTION,
+    arguments.scope_section("exactly the memories of"),
+)
+_CONFIRMATION = (Option("--dry-run", "only show what would be forgotten"), Option("--yes", "do not ask"))
 
 
-def register(commands: Commands) -> None:
-    """Add forget, prune, quarantine and release."""
-    _register_forget(commands)
-    _register_prune(commands)
-    quarantine = arguments.add(
-        commands, "quarantine", _quarantine, help="hide memories from recall, with everything learned from them",
-        examples=_QUARANTINE,
-    )  # fmt: skip
-    _which_options(quarantine)
-    quarantine.add_argument("--reason", required=True, metavar="WHY", help="reason, shown in the history")
-    release = arguments.add(commands, "release", _release, help="end the quarantine of memories", examples=_RELEASE)
-    _which_options(release)
+@COMMANDS.add(
+    "forget",
+    *_WHICH,
+    Option("--everything", "the whole space, with its entries, canvases and transcripts"),
+    *_CONFIRMATION,
+)
+def _forget(args: Namespace, console: Console) -> Result | int:
+    """Remove memories with all their versions, permanently.
 
-
-def _register_forget(commands: Commands) -> None:
-    made = arguments.add(
-        commands, "forget", _forget, help="delete memories permanently, with all versions", examples=_FORGET
-    )
-    _which_options(made)
-    made.add_argument(
-        "--everything", action="store_true", help="the whole space, with its entries, canvases and transcripts"
-    )
-    _asking_options(made)
-
-
-def _register_prune(commands: Commands) -> None:
-    made = arguments.add(
-        commands, "prune", _prune, help="forget old, weak or surplus memories; shows them first", examples=_PRUNE
-    )
-    made.add_argument(
-        "--older-than", type=inputs.duration, metavar="TIME",
-        help="forget memories not said, used or repeated for: 12h, 90d, 52w",
-    )  # fmt: skip
-    made.add_argument(
-        "--weaker-than",
-        type=float,
-        metavar="X",
-        help="forget memories below this strength (age, importance, use), 0 to 1.2",
-    )
-    made.add_argument("--keep", type=int, metavar="N", help="forget all but the N strongest")
-    group = made.add_argument_group("selection")
-    group.add_argument(
-        "--kind", action="append", choices=KINDS, metavar="KIND", help="only of this kind; may be repeated"
-    )
-    group.add_argument(
-        "--tag", action="append", metavar="TAG", help="only with this tag; if repeated, with all of them"
-    )
-    _asking_options(made)
-
-
-def _which_options(made: Parser) -> None:
-    """Add options that name memories: ids, a selection, or a scope."""
-    made.add_argument("id", nargs="*", metavar="ID", help="id of a memory")
-    arguments.selection_options(made)
-    arguments.scope_options(made, "exactly the memories of")
-
-
-def _asking_options(made: Parser) -> None:
-    made.add_argument("--dry-run", action="store_true", help="only show what would be forgotten")
-    made.add_argument("--yes", action="store_true", help="do not ask for confirmation")
-
-
-def _forget(args: Namespace, console: Console) -> int:
+    commonplace forget ID ID
+    commonplace forget --user maria --dry-run
+    commonplace forget --filter '{"said_at": {"$lt": "2025-01-01"}}' --yes
+    """
     selector = _selector(args, everything=args.everything)
-    with books.existing(args) as book:
+    with books.open_existing(args) as book:
         if args.dry_run:
             would = book.forget(**selector, dry_run=True)  # type: ignore[arg-type]
-            console.result(would, "\n".join([*would.ids, f"would forget {_account(would)}"]))
-            return 0
+            return Result(would, "\n".join([*would.ids, f"would forget {_counts(would)}"]))
         if not args.yes and sys.stdin.isatty():
             would = book.forget(**selector, dry_run=True)  # type: ignore[arg-type]
-            if not _confirmed(would):
+            if not _confirm(would):
                 console.remark("nothing was forgotten")
                 return 1
         gone = book.forget(**selector)  # type: ignore[arg-type]
-    console.result(gone, f"forgot {_account(gone)}")
-    return 0
+    return Result(gone, f"forgot {_counts(gone)}")
 
 
-def _prune(args: Namespace, console: Console) -> int:
-    policy = {
-        "older_than": args.older_than,
-        "weaker_than": args.weaker_than,
-        "keep": args.keep,
-        "kinds": args.kind,
-        "tags": args.tag,
-    }
-    if args.older_than is None and args.weaker_than is None and args.keep is None:
-        raise Usage("give --older-than, --weaker-than or --keep")
-    with books.existing(args) as book:
+@COMMANDS.add(
+    "prune",
+    Option("--older-than TIME", "last said, used or repeated longer ago: 12h, 90d, 52w", type=inputs.duration),
+    Option("--weaker-than X", "weaker than this by age, importance and use: 0 to 1.2", type=float),
+    Option("--keep N", "forget all but the N strongest", type=int),
+    Section("selection", (KIND_FILTER, TAG_FILTER)),
+    *_CONFIRMATION,
+)
+def _prune(args: Namespace, console: Console) -> Result | int:
+    """Forget memories that are old, weak or too many; shows them first.
+
+    commonplace prune --older-than 365d --kind message
+    commonplace prune --weaker-than 0.1 --dry-run
+    commonplace prune --keep 10000 --yes
+    """
+    limits = {"older_than": args.older_than, "weaker_than": args.weaker_than, "keep": args.keep}
+    if all(limit is None for limit in limits.values()):
+        raise UsageError("give a limit: --older-than, --weaker-than or --keep")
+    policy = {**limits, "kinds": args.kind, "tags": args.tag}
+    with books.open_existing(args) as book:
         if args.dry_run or not args.yes:
             would = book.prune(**policy)
+            preview = _preview(book, would)
             if args.dry_run or not sys.stdin.isatty():
-                console.result(would, f"{_some(book, would)}would forget {_account(would)}")
+                console.show(Result(would, f"{preview}would forget {_counts(would)}"))
                 if not args.dry_run:
-                    console.remark("nothing was forgotten: add --yes to forget")
+                    console.remark("nothing was forgotten: use --yes to do it")
                 return 0
-            sys.stderr.write(visible(_some(book, would)))
-            if not _confirmed(would):
+            sys.stderr.write(escape_controls(preview))
+            if not _confirm(would):
                 console.remark("nothing was forgotten")
                 return 1
         gone = book.prune(**policy, dry_run=False)
-    console.result(gone, f"forgot {_account(gone)}")
-    return 0
+    return Result(gone, f"forgot {_counts(gone)}")
 
 
-def _some(book: Book, would: Forgotten) -> str:
-    """Return the first memories that would go, one line each."""
-    some = list(would.ids[:_SHOWN])
-    if not some:
+def _preview(book: Book, would: Forgotten) -> str:
+    """Return the first memories that would be forgotten, one line each."""
+    first = list(would.ids[:_PREVIEW])
+    if not first:
         return ""
-    page = book.list(filter={"id": {"$in": some}}, superseded=True, order="oldest", limit=_SHOWN)
-    more = len(would.ids) - _SHOWN
-    return listed(page.memories) + "\n" + (f"… and {more:,} more\n" if more > 0 else "")
+    page = book.list(filter={"id": {"$in": first}}, superseded=True, order="oldest", limit=_PREVIEW)
+    more = len(would.ids) - _PREVIEW
+    return memory_table(page.memories) + "\n" + (f"… and {more:,} more\n" if more > 0 else "")
 
 
-def _quarantine(args: Namespace, console: Console) -> None:
+@COMMANDS.add("quarantine", *_WHICH, Option("--reason WHY", "the reason, for their history", required=True))
+def _quarantine(args: Namespace, console: Console) -> Result:
+    """Take memories out of recall, with everything learned from them.
+
+    commonplace quarantine ID --reason "nobody remembers saying this"
+    commonplace quarantine --filter '{"source": "scraper"}' --reason "the page was tampered with"
+    """
     selector = _selector(args)
-    with books.existing(args) as book:
+    with books.open_existing(args) as book:
         ids = book.quarantine(**selector, reason=args.reason)  # type: ignore[arg-type]
-    count = plural(len(ids), "memory", "memories")
-    console.result(ids, "\n".join([*ids, f"quarantined {count}"]))
+    return Result(ids, "\n".join([*ids, f"quarantined {plural(len(ids), 'memory', 'memories')}"]))
 
 
-def _release(args: Namespace, console: Console) -> None:
+@COMMANDS.add("release", *_WHICH)
+def _release(args: Namespace, console: Console) -> Result:
+    """Release memories from quarantine.
+
+    commonplace release ID
+    commonplace release --filter '{"source": "scraper"}'
+    """
     selector = _selector(args)
-    with books.existing(args) as book:
+    with books.open_existing(args) as book:
         ids = book.release(**selector)  # type: ignore[arg-type]
-    console.result(ids, "\n".join([*ids, f"released {plural(len(ids), 'memory', 'memories')}"]))
+    return Result(ids, "\n".join([*ids, f"released {plural(len(ids), 'memory', 'memories')}"]))
 
 
 def _selector(args: Namespace, *, everything: bool | None = None) -> dict[str, object]:
-    """Return which memories are meant, named in exactly one way; `everything` is None where it is no option."""
+    """Return the selected memories, named in exactly one way; `everything` is None where it is no option."""
     scope = Scope(user=args.user, agent=args.agent, session=args.session)
     selection = {
         "kinds": args.kind,
@@ -178,28 +135,25 @@ def _selector(args: Namespace, *, everything: bool | None = None) -> dict[str, o
         "filter": args.filter,
         "scope": None if scope == Scope() else scope,
     }
-    chosen = {name: value for name, value in selection.items() if value is not None}
-    if sum([bool(args.id), bool(chosen), bool(everything)]) != 1:
-        raise Usage(
-            f"to {args.command}, give either ids or a selection with --kind, --tag, --filter, --user, --agent and"
-            " --session" + ("" if everything is None else ", or --everything")
+    given = {name: value for name, value in selection.items() if value is not None}
+    if sum([bool(args.id), bool(given), bool(everything)]) != 1:
+        raise UsageError(
+            f"select what to {args.command} in one way: ids; or --kind, --tag, --filter, --user, --agent, --session"
+            " together" + ("" if everything is None else "; or --everything")
         )
     if everything:
         return {"everything": True}
-    return chosen or {"id": args.id}
+    return given or {"id": args.id}
 
 
-def _account(gone: Forgotten) -> str:
-    parts = [plural(gone.memories, "memory", "memories")]
-    parts += [plural(gone.entries, "entry", "entries")] if gone.entries else []
-    parts += [plural(gone.files, "file")] if gone.files else []
-    parts += [plural(gone.messages, "message")] if gone.messages else []
-    return ", ".join(parts)
+def _counts(gone: Forgotten) -> str:
+    others = ((gone.entries, "entry", "entries"), (gone.files, "file", "files"), (gone.messages, "message", "messages"))
+    return ", ".join([plural(gone.memories, "memory", "memories"), *(plural(*each) for each in others if each[0])])
 
 
-def _confirmed(would: Forgotten) -> bool:
+def _confirm(would: Forgotten) -> bool:
     if not any((would.memories, would.entries, would.files, would.messages)):
         return True
-    sys.stderr.write(f"Forget {_account(would)}? This cannot be undone. [y/N] ")
+    sys.stderr.write(f"Forget {_counts(would)}? This cannot be undone. [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
