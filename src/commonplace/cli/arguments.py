@@ -82,7 +82,7 @@ class Section(NamedTuple):
             option.add_to(group)
 
 
-SPACE = Option("--space S", "the space, a separate part of the book (COMMONPLACE_SPACE)")
+SPACE = Option("--space S", "space inside the book; no command crosses spaces (COMMONPLACE_SPACE)")
 
 
 def book_options(space: Option = SPACE) -> Parser:
@@ -91,7 +91,7 @@ def book_options(space: Option = SPACE) -> Parser:
     Section(
         "the book",
         (
-            Option("--book PATH", "its file, or a URL (COMMONPLACE_BOOK, else commonplace.db)"),
+            Option("--book PATH", "file or URL of the book (COMMONPLACE_BOOK, else commonplace.db)"),
             space,
             Option(
                 "--embedder SPEC",
@@ -157,11 +157,11 @@ def _add_parser(subparsers: Subparsers, name: str, doc: str, shared: Parser) -> 
 
 
 _PARTS = ("user", "agent", "session")
-KIND_FILTER = Option("--kind KIND", "of this kind; may be repeated", action="append", choices=KINDS)
-TAG_FILTER = Option("--tag TAG", "with this tag; if repeated, with all of them", action="append")
+KIND_FILTER = Option("--kind KIND", "only of this kind; may be repeated", action="append", choices=KINDS)
+TAG_FILTER = Option("--tag TAG", "only with this tag; if repeated, with all of them", action="append")
 
 MEMORY_ID = Option("id ID", "the memory's id")
-TTL = Option("--ttl TIME", "lifetime: 90, 15m, 12h, 7d, 2w", type=inputs.duration)
+TTL = Option("--ttl TIME", "expires after: 90 (seconds), 15m, 12h, 7d, 2w", type=inputs.duration)
 SAID_AT = Option("--said-at TIME", "when it was said, in ISO 8601 (now)", type=inputs.when)
 BODY = Section(
     "the memory",
@@ -170,25 +170,25 @@ BODY = Section(
         Option("--tag TAG", "a tag; may be repeated", action="append"),
         Option(
             "--meta NAME=VALUE",
-            "metadata; VALUE is JSON, or text if it is not JSON; may be repeated",
+            "metadata; VALUE is JSON, otherwise text; may be repeated",
             action="append",
             type=inputs.pair,
         ),
         Option("--importance X", "from 0 to 1 (0.5)", type=float),
-        Option("--source SOURCE", "where it comes from"),
+        Option("--source SOURCE", "where it was said or found"),
         SAID_AT,
         TTL,
-        Option("--reason WHY", "the reason, for its history"),
+        Option("--reason WHY", "reason, shown in the history"),
     ),
 )
 WITHIN = Section(
     "within",
     (
         *(
-            Option(f"--{part} {part.upper()}", f"of this {part}, or shared; may be repeated", action="append")
+            Option(f"--{part} {part.upper()}", f"only of this {part}, or shared; may be repeated", action="append")
             for part in _PARTS
         ),
-        Option("--not-shared", "leave out what belongs to everybody"),
+        Option("--not-shared", "leave out memories without an owner"),
     ),
 )
 SELECTION = Section(
@@ -198,13 +198,15 @@ SELECTION = Section(
         TAG_FILTER,
         Option(
             "--filter JSON",
-            'that match a filter, for example {"importance": {"$gte": 0.5}}',
+            'that a filter allows, for example {"importance": {"$gte": 0.5}}',
             type=inputs.json_object,
         ),
     ),
 )
-SUPERSEDED = Option("--superseded", "also memories that a later one superseded")
-EXTRACTOR = Option("--extractor SPEC", "what finds memories: rules, openai:MODEL (COMMONPLACE_EXTRACTOR, else rules)")
+SUPERSEDED = Option("--superseded", "include superseded memories")
+EXTRACTOR = Option(
+    "--extractor SPEC", "how memories are found: rules or openai:MODEL (COMMONPLACE_EXTRACTOR, else rules)"
+)
 
 
 def scope_section(title: str) -> Section:

@@ -33,7 +33,7 @@ QUESTIONS = (
 )
 _NEXT = """\
 Where to go next
-  commonplace remember "something worth keeping"    starts a book of your own, ./commonplace.db
+  commonplace remember "something worth keeping"    creates your own book, ./commonplace.db
   commonplace recall "a question"                   asks it
   commonplace --help                                shows everything else
 """
@@ -44,7 +44,7 @@ COMMANDS = Commands()
 
 @COMMANDS.add("demo")
 def _demo(args: Namespace, console: Console) -> Result:
-    """Show recall at work, on a temporary book.
+    """Show example recalls on a temporary book.
 
     commonplace demo
     """

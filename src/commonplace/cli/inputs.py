@@ -66,7 +66,7 @@ def loads(word: str) -> Json:
     try:
         found: Json = json.loads(word, parse_constant=_refuse_constant)
     except RecursionError as error:
-        raise ValueError("it is nested too deep") from error
+        raise ValueError("it is nested too deeply") from error
     return found
 
 
@@ -106,9 +106,9 @@ def duration(word: str) -> float:
     try:
         seconds = float(number) * _UNITS[unit]
     except ValueError as error:
-        raise ArgumentTypeError(f"{word!r} is not a duration: give seconds, or 15m, 12h, 7d, 2w") from error
+        raise ArgumentTypeError(f"{word!r} is not a duration: use seconds, or 15m, 12h, 7d, 2w") from error
     if not 0 < seconds < float("inf"):
-        raise ArgumentTypeError(f"{word!r} is not a duration: it must be more than 0")
+        raise ArgumentTypeError(f"{word!r} is not a duration: it must be longer than 0")
     return seconds
 
 
@@ -138,7 +138,7 @@ def parse_conversation(text: str, place: str) -> Conversation:
     """Return a conversation as `learn` takes it; broken JSON raises InvalidInput with its place."""
     text = text.removeprefix("\ufeff").strip()
     if text in ("", "[]"):
-        raise InvalidInput(f"{place} holds no conversation")
+        raise InvalidInput(f"{place} contains no messages: there is nothing to learn from")
     if text[0] not in "[{":
         return text
     return [_message(each, f"{place}, message {number}") for number, each in enumerate(_values(text, place), start=1)]
@@ -171,7 +171,7 @@ def _message(value: Json, place: str) -> Mapping[str, object] | str:
     if isinstance(value, str):
         return value
     if not isinstance(value, dict):
-        raise InvalidInput(f"{place} is not a message: give an object with content, or text; nothing was stored")
+        raise InvalidInput(f"{place} is not a message (text, or an object with content); nothing was stored")
     message: dict[str, object] = {name: given for name, given in value.items() if name not in _OURS}
     if isinstance(value.get("said_at"), str):
         try:

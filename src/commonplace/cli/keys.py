@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 VERBS = Commands(
     "keys",
-    """Who may use the book through a server, for what, and how much.
+    """Manage the API keys of a server: roles, spaces, limits.
 
     commonplace keys create --role write --space team-a --label "the build agent"
     commonplace keys create --role read --space 'agents-*' --home agents-shared --expires 30d
@@ -26,7 +26,7 @@ VERBS = Commands(
 )
 _ID = Option("id ID", "the key's public id, the part after cp_")
 _HEADS = "ID|LABEL:10|ROLE|SPACES:10|HOME:8|PLAN|LIMITS:10|CREATED|LAST USED|EXPIRES|REVOKED".split("|")
-_SAVE_IT = "save it now: it will not be shown again"
+_SAVE_IT = "store this key now: it is not shown again"
 
 
 def _limit(word: str) -> tuple[str, object]:
@@ -38,18 +38,22 @@ def _limit(word: str) -> tuple[str, object]:
 
 @VERBS.add(
     "create",
-    Option("--role", "what it allows (write)", choices=("read", "write", "admin"), default="write"),
-    Option("--home S", "the space for protocols that name none (the first)"),
-    Option("--expires TIME", "how long it is valid: 12h, 30d (forever)", type=inputs.duration),
-    Option("--plan NAME", "its limits, by name (unlimited)", default="unlimited"),
-    Option("--limit NAME=N", "a limit of its own; may be repeated", action="append", type=_limit, default=[]),
-    Option("--label TEXT", "what it is for", default=""),
+    Option("--role", "what the key allows (write)", choices=("read", "write", "admin"), default="write"),
+    Option("--home S", "space for dialects whose requests name no space (the first)"),
+    Option("--expires TIME", "expires after: 12h, 30d (never)", type=inputs.duration),
+    Option("--plan NAME", "plan with the limits of the key (unlimited)", default="unlimited"),
+    Option(
+        "--limit NAME=N", "limit that overrides the plan; may be repeated", action="append", type=_limit, default=[]
+    ),
+    Option("--label TEXT", "description, shown by list", default=""),
     space=Option(
-        "--space PATTERN", "a space that it opens, * for any characters; may be repeated (default)", action="append"
+        "--space PATTERN",
+        "space that the key may use, * for any characters; may be repeated (default)",
+        action="append",
     ),
 )
 def _create(args: Namespace, console: Console) -> None:
-    """Create a key, and show it once."""
+    """Create a key and print it; it is not shown again."""
     from commonplace.access import keys
 
     spaces = args.space or ["default"]  # a text, if it stood before the command's name
@@ -70,7 +74,7 @@ def _create(args: Namespace, console: Console) -> None:
 
 @VERBS.add("list")
 def _list(args: Namespace, console: Console) -> Result:
-    """List the keys, revoked ones too; a secret is shown only once, when it is created."""
+    """List all keys, including revoked ones, without their secrets."""
     from commonplace.access import keys
 
     with books.open_store(args) as store:
@@ -87,7 +91,7 @@ def _row(key: Key) -> tuple[object, ...]:
 @VERBS.add(
     "rotate",
     _ID,
-    Option("--grace TIME", "how long the old secret remains valid: 15m, 12h (not at all)", type=inputs.duration),
+    Option("--grace TIME", "keep the old secret valid for: 15m, 12h (not at all)", type=inputs.duration),
 )
 def _rotate(args: Namespace, console: Console) -> None:
     """Give a key a new secret."""
@@ -101,7 +105,7 @@ def _rotate(args: Namespace, console: Console) -> None:
 
 @VERBS.add("revoke", _ID)
 def _revoke(args: Namespace, console: Console) -> Result:
-    """End a key for good, at once and on every server."""
+    """Revoke a key permanently, at once and on every server."""
     from commonplace.access import keys
 
     with books.open_store(args) as store:
@@ -111,7 +115,7 @@ def _revoke(args: Namespace, console: Console) -> Result:
 
 @VERBS.add("usage", _ID, Option("--namespace NAMESPACE", "the key-value namespace whose limits to show"))
 def _usage(args: Namespace, console: Console) -> Result:
-    """Show what a key has used of its limits."""
+    """Show how much of its limits a key has used."""
     from commonplace.access import keys
 
     with books.open_store(args) as store:

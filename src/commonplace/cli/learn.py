@@ -39,21 +39,23 @@ _FROM_THE_OTHER_END = {
 @COMMANDS.add(
     "learn",
     Option("file FILE", 'lines of "Name: text", JSON or JSON Lines; - or nothing reads stdin', nargs="?"),
-    Option("--session SESSION", "the conversation's name (a new one)"),
+    Option("--session SESSION", "name of the conversation (a new one)"),
     Section(
-        "what is learned (default: everybody's)",
+        "learned memories (shared with everybody by default)",
         (
-            Option("--user USER", "belongs to this user"),
-            Option("--agent AGENT", "belongs to this agent"),
-            Option("--tag TAG", "gets this tag; may be repeated", action="append", default=[]),
-            Option("--origin ORIGIN", f"comes from: {', '.join(ORIGINS)} (by each message's role)", choices=ORIGINS),
+            Option("--user USER", "belong to this user"),
+            Option("--agent AGENT", "belong to this agent"),
+            Option("--tag TAG", "get this tag; may be repeated", action="append", default=[]),
+            Option(
+                "--origin ORIGIN", f"have this origin: {', '.join(ORIGINS)} (from each message's role)", choices=ORIGINS
+            ),
         ),
     ),
     arguments.EXTRACTOR,
-    Option("--no-wait", "only store the conversation; `commonplace work` learns from it"),
+    Option("--no-wait", "only store the conversation; `commonplace work` learns from it later"),
 )
 def _learn(args: Namespace, console: Console) -> Result:
-    """Store a conversation verbatim, and learn memories from it.
+    """Store a conversation word for word and learn memories from it.
 
     commonplace learn standup.txt --session standup
     commonplace learn chat.jsonl --user maria --tag support --json
@@ -66,12 +68,12 @@ def _learn(args: Namespace, console: Console) -> Result:
         learned = _learn_conversation(book, conversation, args, console)
         messages = f"{plural(len(learned.messages), 'message')} of session {learned.session}"
         if args.no_wait:
-            return Result(learned, f"stored {messages} for `commonplace work` to learn from")
+            return Result(learned, f"stored {messages}; `commonplace work` learns from it")
         rows = [(memory.kind, display_text(memory), how) for memory, how in _compare(book, learned)]
     remarks = [f"{plural(len(rows), 'memory', 'memories')} from {messages}"]
     if withdrawn := [link.other for link in learned.links if link.relation == "withdraws"]:
-        remarks.append(f"withdrawn from recall, as asked: {', '.join(withdrawn)}")
-    text = table(("KIND", "TEXT:20", "COMPARED WITH KNOWN:20"), rows, empty="Nothing was learned.")
+        remarks.append(f"asked to forget, and withdrawn from recall: {', '.join(withdrawn)}")
+    text = table(("KIND", "TEXT:20", "RELATION TO KNOWN MEMORIES:20"), rows, empty="Nothing was learned.")
     return Result(learned, text, remarks=remarks)
 
 
@@ -91,7 +93,7 @@ def _learn_conversation(book: Book, conversation: inputs.Conversation, args: Nam
         except (Exception, KeyboardInterrupt):
             if progress.has_begun:
                 progress.close()
-                console.remark("the conversation is stored: `commonplace work` learns the rest of it")
+                console.remark("the conversation is stored: `commonplace work` continues learning from it")
             raise
 
 
@@ -136,9 +138,9 @@ def _links(book: Book, args: Namespace) -> Result:
     return Result(links, table(("RELATION", "OTHER", "AT", "REASON:12"), rows, empty="No links."))
 
 
-@COMMANDS.on_book("undo", MEMORY_ID, Option("other OTHER", "the other memory or message, as shown by `links`"))
+@COMMANDS.on_book("undo", MEMORY_ID, Option("other OTHER", "the other memory, or a message, as shown by `links`"))
 def _undo(book: Book, args: Namespace) -> Result:
-    """Undo the reconciliation of two memories.
+    """Undo what reconciliation decided about two memories.
 
     commonplace undo ID OTHER
     """
@@ -183,11 +185,11 @@ def _end_on_signal() -> Iterator[_EndRequest]:
 
 @COMMANDS.add(
     "work",
-    Option("--once", "end when no job is due; exit status 1 if one failed"),
+    Option("--once", "stop when no job is due; exit status 1 if one failed"),
     arguments.EXTRACTOR,
 )
 def _work(args: Namespace, console: Console) -> Result:
-    """Run the jobs of every space, or of the one named, until Ctrl-C.
+    """Run the jobs of all spaces, or of --space, until Ctrl-C.
 
     commonplace work
     commonplace work --once --json
@@ -200,13 +202,13 @@ def _work(args: Namespace, console: Console) -> Result:
         if args.once:
             attempts = jobs.run_due(core, only)
         else:
-            console.remark("running jobs; Ctrl-C ends this after the current job")
+            console.remark("running jobs; Ctrl-C stops after the current job")
             attempts = jobs.run_until(core, lambda: end.received, end.sleep, only=only, idle=_POLL_SECONDS)
         for attempt in attempts:
             done, failed = done + (attempt.error is None), failed + (attempt.error is not None)
             if end.received:
                 break
-    text = f"did {plural(done, 'job')}" + (f"; {failed:,} failed, see `commonplace jobs`" if failed else "")
+    text = f"ran {plural(done, 'job')}" + (f"; {failed:,} failed, see `commonplace jobs`" if failed else "")
     return Result({"done": done, "failed": failed}, text, status=int(args.once and failed > 0))
 
 
@@ -218,9 +220,9 @@ def _place(core: Core, space: str | None) -> Place | None:
     return None if space is None else Place(core.store, checks.name(space, "space"))
 
 
-@COMMANDS.on_book("jobs", Option("--dead", "only those that have failed for good"))
+@COMMANDS.on_book("jobs", Option("--dead", "only permanently failed jobs"))
 def _jobs(book: Book, args: Namespace) -> Result:
-    """List the jobs that wait, run, or have failed for good.
+    """List waiting, running and permanently failed jobs.
 
     commonplace jobs
     commonplace jobs --dead --json
@@ -235,7 +237,7 @@ def _jobs(book: Book, args: Namespace) -> Result:
 
 @COMMANDS.add("retry", Option("number N", "the job's number (all)", nargs="?", type=int))
 def _retry(args: Namespace, console: Console) -> Result:
-    """Queue a job again that had failed for good, or all of them.
+    """Queue a permanently failed job again, or all of them.
 
     commonplace retry
     commonplace retry 12

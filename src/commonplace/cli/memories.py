@@ -19,24 +19,32 @@ if TYPE_CHECKING:
     from commonplace.book import Book
 
 COMMANDS = Commands()
-NOTHING = "Nothing in the book is relevant to this."
+NOTHING = "The book has nothing about this."
 
 _LONGEST_WORD = 25
 
 
 @COMMANDS.add(
     "remember",
-    Option("text TEXT", "the texts to remember, each in quotes; - reads stdin", nargs="*"),
-    Option("--file PATH", "remember a file's content; TEXT, if given, is the text to find it by"),
+    Option("text TEXT", "text of a memory, in quotes; - reads stdin", nargs="*"),
+    Option("--file PATH", "store a file's content; TEXT, if given, is searched instead of it"),
     arguments.BODY,
-    Option("--id ID", "an id of your own; refused if it is taken"),
+    Option("--id ID", "id of the memory; must not exist yet (a random one)"),
     Option("--supersedes ID", "the memory that this one supersedes", action="append"),
-    Option("--origin ORIGIN", f"where it comes from: {', '.join(ORIGINS)} (user)", choices=ORIGINS, default="user"),
-    Option("--reconcile", "compare with known memories: a repetition strengthens one, a contradiction replaces one"),
-    arguments.scope_section("whose it is (default: everybody's)"),
+    Option(
+        "--origin ORIGIN",
+        f"origin, which decides how far it is trusted: {', '.join(ORIGINS)} (user)",
+        choices=ORIGINS,
+        default="user",
+    ),
+    Option(
+        "--reconcile",
+        "compare with known memories: a repetition strengthens the known one, a contradiction supersedes it",
+    ),
+    arguments.scope_section("owner (shared with everybody by default)"),
 )
 def _remember(args: Namespace, console: Console) -> Result:
-    """Remember texts, all of them or none.
+    """Store texts as memories, all of them or none.
 
     commonplace remember "We chose FastAPI over Flask because of async support" --kind decision --tag web
     commonplace remember "Maria prefers short answers" --kind preference --user maria --meta confidence=0.9
@@ -61,7 +69,7 @@ def _drafts(args: Namespace) -> list[Draft]:
         return [_file_draft(args, options)]
     texts = _texts(args.text)
     if args.id is not None and len(texts) > 1:
-        raise UsageError("--id belongs to one memory: give one text")
+        raise UsageError("--id names one memory: give only one text")
     return [Draft(content=text, **options) for text in texts]
 
 
@@ -96,7 +104,7 @@ def _is_one_word(text: str) -> bool:
 
 def _file_draft(args: Namespace, options: dict[str, Any]) -> Draft:
     if len(args.text) > 1:
-        raise UsageError("with --file, give at most one TEXT: the text to find the file by")
+        raise UsageError("with --file, give at most one TEXT, which recall searches instead of the file")
     content = inputs.file_content(args.file)
     text = inputs.text(args.text[0]) if args.text else None
     mime = mimetypes.guess_type(args.file)[0]
@@ -106,7 +114,7 @@ def _file_draft(args: Namespace, options: dict[str, Any]) -> Draft:
 @COMMANDS.add(
     "revise",
     MEMORY_ID,
-    Option("text TEXT", "its new text; - reads stdin; without it, the text stays", nargs="?"),
+    Option("text TEXT", "new text; - reads stdin; unchanged if omitted", nargs="?"),
     arguments.BODY,
     arguments.if_version("the memory"),
 )
@@ -119,7 +127,7 @@ def _revise(args: Namespace, console: Console) -> Result:
     change = _body(args)
     text = ... if args.text is None else inputs.text(args.text)
     if text is ... and not set(change) - {"reason"}:
-        raise UsageError("give what is new: a TEXT, or one of the options of the memory")
+        raise UsageError("nothing to change: give a TEXT, or an option such as --tag or --importance")
     with books.open_existing(args) as book:
         memory = book.revise(args.id, text, if_version=args.if_version, **change)
     return Result(memory, f"{memory.id} is now at version {memory.version}")
@@ -145,16 +153,16 @@ def _feedback(book: Book, args: Namespace) -> Result:
     Option("query QUERY", "the question; - reads stdin", nargs="+"),
     Option("-k N", "maximum number of memories (10)", type=int, default=10),
     Option("--max-tokens N", "maximum number of tokens (2000)", type=int, default=2000),
-    Option("--threshold P", "least probability, 0 to 1; 0 cuts nothing off (calibrated)", type=float),
-    Option("--order", "the best first, or the oldest first", choices=("relevance", "time"), default="relevance"),
-    Option("--as-of TIME", "from the book as it was at this time (ISO 8601)", type=inputs.when),
+    Option("--threshold P", "minimum relevance, 0 to 1; 0 returns everything (calibrated)", type=float),
+    Option("--order", "best first, or oldest first (relevance)", choices=("relevance", "time"), default="relevance"),
+    Option("--as-of TIME", "search the book as it was at this time (ISO 8601)", type=inputs.when),
     arguments.SUPERSEDED,
-    Option("--explain", "a table with the parts of each score instead"),
+    Option("--explain", "print a table with the parts of each score"),
     arguments.SELECTION,
     arguments.WITHIN,
 )
 def _recall(args: Namespace, console: Console) -> Result:
-    """Recall memories relevant to a question, as text for a prompt.
+    """Find the memories that answer a question, as text for a prompt.
 
     commonplace recall "which web framework did we choose?"
     commonplace recall "how does she like her answers?" --user maria -k 3 --max-tokens 300
@@ -194,7 +202,7 @@ def _selection(args: Namespace) -> dict[str, Any]:
 
 def _answer(found: Recall, *, explain: bool) -> str:
     if not found.hits and not found.avoid:
-        return NOTHING if found.coverage == "unknown" else "The relevant memories do not fit into --max-tokens."
+        return NOTHING if found.coverage == "unknown" else "The matching memories do not fit into --max-tokens."
     if not explain:
         return found.text
     heads = ("SCORE", "RELEVANCE", "MEANING", "WORDS", "CERTAINTY", "RECENCY", "STRENGTH")
@@ -211,21 +219,21 @@ def _score_row(hit: Hit) -> tuple[str, ...]:
 @COMMANDS.on_book(
     "list",
     Option("--order", "which come first (newest)", choices=("newest", "oldest"), default="newest"),
-    Option("--limit N", "maximum number (100)", type=int, default=100),
-    Option("--cursor CURSOR", "continue after the page that gave this cursor"),
+    Option("--limit N", "maximum number of memories (100)", type=int, default=100),
+    Option("--cursor CURSOR", "continue after the page that printed this cursor"),
     arguments.SUPERSEDED,
     arguments.SELECTION,
     arguments.WITHIN,
 )
 def _list(book: Book, args: Namespace) -> Result:
-    """List memories by when they were said.
+    """List memories by time.
 
     commonplace list
     commonplace list --kind decision --tag web --order oldest
     commonplace list --filter '{"metadata.confidence": {"$gte": 0.8}}' --json
     """
     page = book.list(order=args.order, limit=args.limit, cursor=args.cursor, **_selection(args))
-    remarks = [] if page.cursor is None else [f"there are more: --cursor {page.cursor}"]
+    remarks = [] if page.cursor is None else [f"more: --cursor {page.cursor}"]
     return Result(page, memory_table(page.memories), remarks=remarks)
 
 
@@ -248,11 +256,11 @@ def display_text(memory: Memory) -> str:
 @COMMANDS.add(
     "get",
     MEMORY_ID,
-    Option("--version N", "as it was at this version", type=int),
-    Option("--content", "its content alone, to the last byte"),
+    Option("--version N", "this version (the current one)", type=int),
+    Option("--content", "print only the content, byte for byte"),
 )
 def _get(args: Namespace, console: Console) -> Result | None:
-    """Show one memory, as it is or as it was.
+    """Show one memory, or an older version of it.
 
     commonplace get ID
     commonplace get ID --version 1
@@ -296,7 +304,7 @@ def _facts(memory: Memory) -> str:
 
 @COMMANDS.on_book("history", MEMORY_ID)
 def _history(book: Book, args: Namespace) -> Result:
-    """Show every version of a memory: what was done, when and why.
+    """Show every version of a memory, with time and reason.
 
     commonplace history ID
     """

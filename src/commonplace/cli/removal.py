@@ -20,11 +20,14 @@ COMMANDS = Commands()
 _PREVIEW = 20
 """How many of the memories that would be forgotten `prune` lists."""
 _WHICH = (
-    Option("id ID", "the ids of the memories", nargs="*"),
+    Option("id ID", "id of a memory", nargs="*"),
     arguments.SELECTION,
     arguments.scope_section("exactly the memories of"),
 )
-_CONFIRMATION = (Option("--dry-run", "only show what would be forgotten"), Option("--yes", "do not ask"))
+_CONFIRMATION = (
+    Option("--dry-run", "only show what would be forgotten"),
+    Option("--yes", "do not ask for confirmation"),
+)
 
 
 @COMMANDS.add(
@@ -34,7 +37,7 @@ _CONFIRMATION = (Option("--dry-run", "only show what would be forgotten"), Optio
     *_CONFIRMATION,
 )
 def _forget(args: Namespace, console: Console) -> Result | int:
-    """Remove memories with all their versions, permanently.
+    """Delete memories permanently, with all versions.
 
     commonplace forget ID ID
     commonplace forget --user maria --dry-run
@@ -56,14 +59,14 @@ def _forget(args: Namespace, console: Console) -> Result | int:
 
 @COMMANDS.add(
     "prune",
-    Option("--older-than TIME", "last said, used or repeated longer ago: 12h, 90d, 52w", type=inputs.duration),
-    Option("--weaker-than X", "weaker than this by age, importance and use: 0 to 1.2", type=float),
+    Option("--older-than TIME", "forget memories not said, used or repeated for: 12h, 90d, 52w", type=inputs.duration),
+    Option("--weaker-than X", "forget memories below this strength (age, importance, use), 0 to 1.2", type=float),
     Option("--keep N", "forget all but the N strongest", type=int),
     Section("selection", (KIND_FILTER, TAG_FILTER)),
     *_CONFIRMATION,
 )
 def _prune(args: Namespace, console: Console) -> Result | int:
-    """Forget memories that are old, weak or too many; shows them first.
+    """Forget old, weak or surplus memories; shows them first.
 
     commonplace prune --older-than 365d --kind message
     commonplace prune --weaker-than 0.1 --dry-run
@@ -71,7 +74,7 @@ def _prune(args: Namespace, console: Console) -> Result | int:
     """
     limits = {"older_than": args.older_than, "weaker_than": args.weaker_than, "keep": args.keep}
     if all(limit is None for limit in limits.values()):
-        raise UsageError("give a limit: --older-than, --weaker-than or --keep")
+        raise UsageError("give --older-than, --weaker-than or --keep")
     policy = {**limits, "kinds": args.kind, "tags": args.tag}
     with books.open_existing(args) as book:
         if args.dry_run or not args.yes:
@@ -80,7 +83,7 @@ def _prune(args: Namespace, console: Console) -> Result | int:
             if args.dry_run or not sys.stdin.isatty():
                 console.show(Result(would, f"{preview}would forget {_counts(would)}"))
                 if not args.dry_run:
-                    console.remark("nothing was forgotten: use --yes to do it")
+                    console.remark("nothing was forgotten: add --yes to forget")
                 return 0
             sys.stderr.write(escape_controls(preview))
             if not _confirm(would):
@@ -100,9 +103,9 @@ def _preview(book: Book, would: Forgotten) -> str:
     return memory_table(page.memories) + "\n" + (f"… and {more:,} more\n" if more > 0 else "")
 
 
-@COMMANDS.add("quarantine", *_WHICH, Option("--reason WHY", "the reason, for their history", required=True))
+@COMMANDS.add("quarantine", *_WHICH, Option("--reason WHY", "reason, shown in the history", required=True))
 def _quarantine(args: Namespace, console: Console) -> Result:
-    """Take memories out of recall, with everything learned from them.
+    """Hide memories from recall, with everything learned from them.
 
     commonplace quarantine ID --reason "nobody remembers saying this"
     commonplace quarantine --filter '{"source": "scraper"}' --reason "the page was tampered with"
@@ -115,7 +118,7 @@ def _quarantine(args: Namespace, console: Console) -> Result:
 
 @COMMANDS.add("release", *_WHICH)
 def _release(args: Namespace, console: Console) -> Result:
-    """Release memories from quarantine.
+    """End the quarantine of memories.
 
     commonplace release ID
     commonplace release --filter '{"source": "scraper"}'
@@ -138,8 +141,8 @@ def _selector(args: Namespace, *, everything: bool | None = None) -> dict[str, o
     given = {name: value for name, value in selection.items() if value is not None}
     if sum([bool(args.id), bool(given), bool(everything)]) != 1:
         raise UsageError(
-            f"select what to {args.command} in one way: ids; or --kind, --tag, --filter, --user, --agent, --session"
-            " together" + ("" if everything is None else "; or --everything")
+            f"to {args.command}, give either ids or a selection with --kind, --tag, --filter, --user, --agent and"
+            " --session" + ("" if everything is None else ", or --everything")
         )
     if everything:
         return {"everything": True}

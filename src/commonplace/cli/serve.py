@@ -31,8 +31,8 @@ POSTGRES = Commands()
     Section(
         "where it listens",
         (
-            Option("--host HOST", "the address; off loopback, keys are needed (127.0.0.1)", default="127.0.0.1"),
-            Option("--port N", "the port; 0 takes a free one (8420)", type=int, default=8420),
+            Option("--host HOST", "address; other than loopback requires keys (127.0.0.1)", default="127.0.0.1"),
+            Option("--port N", "port; 0 chooses a free one (8420)", type=int, default=8420),
             Option("--workers N", "processes that share the port (1)", type=int, default=1),
             Option("--tls-certificate FILE", "serve HTTPS with this certificate", type=Path),
             Option("--tls-key FILE", "the certificate's private key", type=Path),
@@ -41,17 +41,17 @@ POSTGRES = Commands()
     Section(
         "how it serves",
         (
-            Option("--threads N", "threads of each process (2)", type=int, default=2),
-            Option("--no-work", "leave jobs to `commonplace work`"),
-            Option("--extractor SPEC", "what finds memories: rules, openai:MODEL (rules)"),
-            Option("--cors ORIGIN", "allow calls from pages of this origin; may be repeated", action="append"),
-            Option("--sign-up PLAN", "let anybody create a key of this plan, with a space of its own"),
+            Option("--threads N", "worker threads of each process (2)", type=int, default=2),
+            Option("--no-work", "do not run jobs; `commonplace work` does"),
+            Option("--extractor SPEC", "how memories are found: rules or openai:MODEL (rules)"),
+            Option("--cors ORIGIN", "allow web pages of this origin; may be repeated", action="append"),
+            Option("--sign-up PLAN", "let anybody create a key with this plan and its own space"),
             Option("--telemetry", "report requests to OpenTelemetry, without content"),
         ),
     ),
 )
 def _serve(args: Namespace, console: Console) -> None:
-    """Serve the book over HTTP until Ctrl-C, for any language.
+    """Serve the book over HTTP until Ctrl-C.
 
     commonplace serve
     commonplace serve team.db --port 9000 --workers 2
@@ -134,7 +134,7 @@ def _prepare(config: Config, listener: Listener, console: Console) -> bool:
     finally:
         core.close()
     if not _is_loopback(listener.host) and listener.certificate is None:
-        console.remark("keys and memories travel unencrypted: use --tls-certificate, or a proxy that has one")
+        console.remark("keys and memories are sent unencrypted: use --tls-certificate, or a proxy with TLS")
     return has_keys
 
 
@@ -169,11 +169,11 @@ In another terminal:
 
 @POSTGRES.add(
     "postgres",
-    Option("directory DIRECTORY", "the directory of its data; created if missing"),
+    Option("directory DIRECTORY", "directory of its data; created if missing"),
     Option("--port N", "the port on 127.0.0.1 (the last one if free, else any)", type=int, default=0),
 )
 def _postgres(args: Namespace, console: Console) -> None:
-    """Run a PostgreSQL with pgvector on this machine, until Ctrl-C.
+    """Run a local PostgreSQL with pgvector until Ctrl-C.
 
     commonplace postgres ./pgdata
     commonplace postgres ./pgdata --port 5433 --json
@@ -196,4 +196,4 @@ def _wait(server: LocalPostgres, console: Console) -> None:
             time.sleep(0.5)
     except KeyboardInterrupt:
         return
-    raise StoreError(f"the server stopped unexpectedly; {server.log} may say why")
+    raise StoreError(f"the server stopped unexpectedly; see {server.log}")

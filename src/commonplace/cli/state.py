@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 KV = Commands(
     "kv",
-    """Plain key-value state: JSON values under names.
+    """Key-value entries: JSON values under a namespace and a key.
 
     commonplace kv set release plan '{"step": 1}'
     commonplace kv get release plan
@@ -39,7 +39,7 @@ def _list_namespaces(book: Book, args: Namespace) -> Result:
     return Result(names, "\n".join(names))
 
 
-@KV.on_book("keys", _NAMESPACE, Option("prefix PREFIX", "only keys that begin with it", nargs="?", default=""))
+@KV.on_book("keys", _NAMESPACE, Option("prefix PREFIX", "only keys with this prefix", nargs="?", default=""))
 def _list_keys(book: Book, args: Namespace) -> Result:
     """List the keys of a namespace."""
     keys = book.kv(args.namespace).keys(args.prefix)
@@ -58,7 +58,7 @@ def _get(book: Book, args: Namespace) -> Result:
 @KV.add(
     "set",
     *_KEY,
-    Option("value VALUE", "JSON, or text if it is not JSON; - or nothing reads stdin", nargs="?"),
+    Option("value VALUE", "JSON, otherwise text; - or nothing reads stdin", nargs="?"),
     arguments.TTL,
     _IF_ENTRY_VERSION,
 )
@@ -70,7 +70,7 @@ def _set(args: Namespace, console: Console) -> Result:
     return _entry_result(entry)
 
 
-@KV.add("append", *_KEY, Option("item ITEM", "JSON, or text if it is not JSON; - reads stdin", nargs="+"))
+@KV.add("append", *_KEY, Option("item ITEM", "JSON, otherwise text; - reads stdin", nargs="+"))
 def _append_items(args: Namespace, console: Console) -> Result:
     """Add items to the end of a list, in one step."""
     items = [inputs.value(inputs.text(item)) for item in args.item]
@@ -96,7 +96,7 @@ def _text_or_json(value: Json) -> str:
 
 CANVAS = Commands(
     "canvas",
-    """Text files that agents write together, every revision kept.
+    """Shared text files with all their revisions.
 
     commonplace canvas write design notes.md --file notes.md --author ann
     commonplace canvas read design notes.md
@@ -107,7 +107,7 @@ CANVAS = Commands(
 )
 _CANVAS = Option("canvas CANVAS", "the canvas")
 _PATH = (_CANVAS, Option("path PATH", "the file on the canvas"))
-_CHANGE = (Option("--author NAME", "who writes"), arguments.if_version("the file"))
+_CHANGE = (Option("--author NAME", "author of the change"), arguments.if_version("the file"))
 
 
 @CANVAS.on_book("list")
@@ -125,7 +125,7 @@ def _list_files(book: Book, args: Namespace) -> Result:
     return Result(files, table(("REVISION:>", "PATH:20"), rows, empty="No files."))
 
 
-@CANVAS.add("read", *_PATH, Option("--revision N", "this revision of it (the newest)", type=int))
+@CANVAS.add("read", *_PATH, Option("--revision N", "revision (the newest)", type=int))
 def _read_file(args: Namespace, console: Console) -> None:
     """Show a file, or one of its revisions."""
     with books.open_existing(args) as book:
@@ -210,7 +210,7 @@ def _state(file: File) -> str:
 
 TRANSCRIPT = Commands(
     "transcript",
-    """Conversations kept verbatim, message by message.
+    """Conversations, stored word for word.
 
     commonplace transcript append standup "The release is on Tuesday" --role user --name maria
     commonplace transcript tail standup -n 5
@@ -231,7 +231,7 @@ def _list_transcripts(book: Book, args: Namespace) -> Result:
     "append",
     _SESSION,
     Option("text TEXT", "what was said; - or nothing reads stdin", nargs="?"),
-    Option("--role ROLE", "who speaks: user, assistant, tool … (user)", default="user"),
+    Option("--role ROLE", "role of the speaker: user, assistant, tool … (user)", default="user"),
     Option("--name NAME", "the speaker's name"),
     arguments.SAID_AT,
     Option("--meta NAME=VALUE", "metadata; may be repeated", action="append", type=inputs.pair),
@@ -251,14 +251,14 @@ def _append_message(args: Namespace, console: Console) -> Result:
     "read",
     _SESSION,
     Option("--start N", "from this number on (1)", type=int, default=1),
-    Option("--limit N", "maximum number (all)", type=int),
+    Option("--limit N", "maximum number of messages (all)", type=int),
 )
 def _read_messages(book: Book, args: Namespace) -> Result:
     """Show messages, the oldest first."""
     return _messages_result(book.transcript(args.session).read(start=args.start, limit=args.limit))
 
 
-@TRANSCRIPT.on_book("tail", _SESSION, Option("-n N", "how many (20)", type=int, default=20))
+@TRANSCRIPT.on_book("tail", _SESSION, Option("-n N", "number of messages (20)", type=int, default=20))
 def _tail(book: Book, args: Namespace) -> Result:
     """Show the last messages, the oldest first."""
     return _messages_result(book.transcript(args.session).tail(args.n))

@@ -29,8 +29,8 @@ COMMANDS = Commands()
 
 @COMMANDS.add(
     "export",
-    Option("file FILE", "the file to write; - is stdout (-)", nargs="?", default=STDIN),
-    Option("--vectors", "with the vectors, so that import embeds nothing"),
+    Option("file FILE", "output file; - is stdout (-)", nargs="?", default=STDIN),
+    Option("--vectors", "include the vectors, so that import need not embed"),
 )
 def _export(args: Namespace, console: Console) -> Result | None:
     """Write everything in the space as JSON Lines.
@@ -65,7 +65,7 @@ def _open_output(path: str) -> Iterator[TextIO]:
         part.unlink(missing_ok=True)
 
 
-@COMMANDS.add("import", Option("file FILE", "the file to read; - is stdin (-)", nargs="?", default=STDIN))
+@COMMANDS.add("import", Option("file FILE", "input file; - is stdin (-)", nargs="?", default=STDIN))
 def _import(args: Namespace, console: Console) -> Result:
     """Import what export wrote, all of it or nothing.
 
@@ -79,7 +79,7 @@ def _import(args: Namespace, console: Console) -> Result:
             console.remark(f"embedding and writing {plural(len(records), 'record')}")
         loaded = book.load(records)
     skipped = sum(record.get("type") != "header" for record in records) - loaded
-    text = f"imported {plural(loaded, 'record')}" + (f"; {skipped:,} already there" if skipped else "")
+    text = f"imported {plural(loaded, 'record')}" + (f"; {skipped:,} already existed" if skipped else "")
     return Result({"loaded": loaded, "skipped": skipped}, text)
 
 
@@ -110,13 +110,13 @@ def _record(line: bytes | str, place: str) -> dict[str, Json]:
     except (ValueError, RecursionError) as error:
         raise InvalidInput(f"{place} is not JSON: {error}; nothing was stored") from error
     if not isinstance(record, dict):
-        raise InvalidInput(f"{place} is not a record that export wrote; nothing was stored")
+        raise InvalidInput(f"{place} is not a record written by export; nothing was stored")
     return record
 
 
 @COMMANDS.on_book("backup", Option("path PATH", "the new file; an existing one is never overwritten"))
 def _backup(book: Book, args: Namespace) -> Result:
-    """Copy the whole book, every space, while it is in use.
+    """Back up the whole book, even while it is in use.
 
     commonplace backup team-2026-05-04.db
     """
@@ -128,19 +128,19 @@ def _backup(book: Book, args: Namespace) -> Result:
 @COMMANDS.add(
     "copy",
     Option("source SRC", "the book to copy: a path or URL"),
-    Option("target DST", "where to: a path or URL; created if missing"),
+    Option("target DST", "target path or URL; created if missing"),
     Section(
         "the copy",
         (
             # Every command has --space; this one takes it more than once.
             Option("--space S", "only this space; may be repeated", action="append", default=argparse.SUPPRESS),
-            Option("--mirror", "remove from DST what SRC does not have"),
-            Option("--compare", "copy nothing, show how the two differ"),
+            Option("--mirror", "make DST equal to SRC: also remove and overwrite"),
+            Option("--compare", "copy nothing, only report differences"),
         ),
     ),
 )
 def _copy(args: Namespace, console: Console) -> Result:
-    """Copy a book, every space, to another place; run again, it continues.
+    """Copy a whole book to another place; an interrupted copy can be continued.
 
     commonplace copy team.db team-2.db
     commonplace copy team.db team-2.db --space ops --space web
@@ -149,7 +149,7 @@ def _copy(args: Namespace, console: Console) -> Result:
     from commonplace.location import compare, copy
 
     if args.compare and args.mirror:
-        raise UsageError("--compare changes nothing: leave --mirror out")
+        raise UsageError("--compare changes nothing: omit --mirror")
     names = [args.space] if isinstance(args.space, str) else args.space
     with Progress("comparing" if args.compare else "copying") as progress:
         if args.compare:
@@ -172,11 +172,11 @@ def _report(found: Copied, args: Namespace) -> str:
     lines = []
     if not args.compare:
         already = sums["records"] - sums["copied"]
-        lines.append(f"copied {plural(sums['copied'], 'record')} to {target}; {already:,} already there")
+        lines.append(f"copied {plural(sums['copied'], 'record')} to {target}; {already:,} already existed")
     if sums["removed"]:
         lines.append(f"removed {plural(sums['removed'], 'record')} that {source} does not have")
     if sums["kept"]:
-        lines.append(f"kept {plural(sums['kept'], 'record')} that changed later in {target}")
+        lines.append(f"kept {plural(sums['kept'], 'record')} that are newer in {target}")
     if sums["extra"]:
         lines.append(f"{plural(sums['extra'], 'record')} only in {target}")
     lines += [f"problem: {problem}" for problem in found.problems]
@@ -186,7 +186,7 @@ def _report(found: Copied, args: Namespace) -> str:
 
 @COMMANDS.on_book("stats")
 def _stats(book: Book, args: Namespace) -> Result:
-    """Show how much the space holds, and its embedder and engine.
+    """Show the size of the space and the versions in use.
 
     commonplace stats
     commonplace stats --json
@@ -208,22 +208,22 @@ def _stats(book: Book, args: Namespace) -> Result:
     return Result(stats, facts(values, indent=10))
 
 
-@COMMANDS.on_book("check", Option("--deep", "compare every index with the rows"))
+@COMMANDS.on_book("check", Option("--deep", "also compare every index with the rows"))
 def _check(book: Book, args: Namespace) -> Result:
-    """Verify the book; exit status 1 if anything is wrong.
+    """Verify the book; exit status 1 if there is a problem.
 
     commonplace check
     commonplace check --deep
     """
     found = book.check(deep=args.deep)
     counts = ", ".join(f"{count:,} {what}" for what, count in found.checked.items())
-    lines = [f"problem: {problem}" for problem in found.problems] or ["The book is sound."]
+    lines = [f"problem: {problem}" for problem in found.problems] or ["The book has no problems."]
     return Result(found, "\n".join([*lines, f"checked: {counts}"]), status=0 if found.ok else 1)
 
 
-@COMMANDS.add("reindex", Option("path PATH", "the book, if not --book", nargs="?"))
+@COMMANDS.add("reindex", Option("path PATH", "the book (instead of --book)", nargs="?"))
 def _reindex(args: Namespace, console: Console) -> Result:
-    """Embed the book again; it stays usable, and a stopped run can be continued.
+    """Embed all memories again; an interrupted run can be continued.
 
     commonplace reindex
     commonplace reindex team.db --embedder openai:text-embedding-3-small
