@@ -195,6 +195,16 @@ def test_any_plain_word_may_name_a_schema(database: Database, schema: str) -> No
         assert book.check(deep=True).problems == ()
 
 
+def test_a_deep_check_reads_the_words_of_every_space(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sequence numbers repeat across spaces: a page that ends between two of the same number must lose neither."""
+    monkeypatch.setattr("commonplace.store.schema.WORDS_PAGE", 1)
+    with opened(database.url) as book:
+        for space in ("one", "two", "three"):
+            book.in_space(space).remember("The lamp burns")
+        administer(database.url, "UPDATE commonplace.memory SET text = 'The lamp is out' WHERE text = 'The lamp burns'")
+        assert [problem for problem in book.check(deep=True).problems if "3 memories" in problem]
+
+
 # -- refusals -------------------------------------------------------------------------------------
 
 

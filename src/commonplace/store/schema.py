@@ -145,9 +145,11 @@ _RULES = {
     "memories without a current version": """SELECT count(*) FROM (SELECT 1 FROM memory
         GROUP BY space, id HAVING count(CASE WHEN ended_at IS NULL THEN 1 END) = 0) found""",
 }
-_WORDS = """SELECT m.seq, m.text, m.tags, m.source, t.terms FROM memory m
+# Sequence numbers repeat across spaces in PostgreSQL, so that a page begins after a number and a space.
+_WORDS = """SELECT m.seq, m.space, m.text, m.tags, m.source, t.terms FROM memory m
     JOIN trace t ON t.seq = m.seq AND t.space = m.space
-    WHERE m.seq > :seq AND m.ended_at IS NULL ORDER BY m.seq LIMIT 1000"""
+    WHERE (m.seq, m.space) > (:seq, :space) AND m.ended_at IS NULL ORDER BY m.seq, m.space LIMIT :limit"""
+WORDS_PAGE = 1_000
 
 
 def check(tx: Tx, rules: Mapping[str, str], found: Iterable[str], *, deep: bool) -> Check:
@@ -164,8 +166,8 @@ def check(tx: Tx, rules: Mapping[str, str], found: Iterable[str], *, deep: bool)
 
 
 def _count_wrong_words(tx: Tx) -> int:
-    wrong, seq = 0, 0
-    while rows := tx.run(_WORDS, {"seq": seq}):
-        wrong += sum(pack_terms(text, json.loads(tags), source) != stored for _, text, tags, source, stored in rows)
-        seq = rows[-1][0]
+    wrong, seq, space = 0, 0, 0
+    while rows := tx.run(_WORDS, {"seq": seq, "space": space, "limit": WORDS_PAGE}):
+        wrong += sum(pack_terms(text, json.loads(tags), source) != stored for *_, text, tags, source, stored in rows)
+        seq, space, *_ = rows[-1]
     return wrong
