@@ -9,7 +9,7 @@ import pytest
 
 import commonplace
 from commonplace.testing import BookConformance, HashEmbedder
-from tests.postgres import ORDINARY
+from tests.support.postgres import ORDINARY
 
 EMBEDDER = HashEmbedder()
 

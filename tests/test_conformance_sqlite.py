@@ -7,7 +7,7 @@ from pathlib import Path
 
 import commonplace
 from commonplace.testing import BookConformance, HashEmbedder
-from tests import quick
+from tests.support import quick
 
 # One for all tests: it keeps the patterns of the words that it has seen.
 EMBEDDER = HashEmbedder()

@@ -30,7 +30,7 @@ from commonplace.store.tables import files as file_table
 from commonplace.store.tables import table, versions
 from commonplace.testing import HashEmbedder
 from commonplace.transfer.copy import Copied
-from tests.postgres import SCHEMAS, server, with_options
+from tests.support.postgres import SCHEMAS, server, with_options
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, settings
 
 import commonplace
 from commonplace.testing import HashEmbedder, machine_for
-from tests.postgres import SCHEMAS
+from tests.support.postgres import SCHEMAS
 
 EMBEDDER = HashEmbedder()
 

@@ -17,7 +17,7 @@ import commonplace
 from commonplace import BookTooNew, NotABook, Settings, StoreError, StoreUnavailable
 from commonplace.store.postgres.address import parse
 from commonplace.testing import HashEmbedder
-from tests.postgres import SCHEMAS, server, with_options
+from tests.support.postgres import SCHEMAS, server, with_options
 
 EMBEDDER = HashEmbedder()
 PASSWORD = secrets.token_hex(8)

@@ -12,7 +12,7 @@ import pytest
 import commonplace
 from commonplace import Book, Settings
 from commonplace.testing import HashEmbedder
-from tests.postgres import ORDINARY, server
+from tests.support.postgres import ORDINARY, server
 
 EMBEDDER = HashEmbedder()
 LARGE = Settings(graph_rows=200)

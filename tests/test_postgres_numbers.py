@@ -13,7 +13,7 @@ import commonplace
 from commonplace import StoreError
 from commonplace.store.postgres.address import parse
 from commonplace.testing import HashEmbedder
-from tests.postgres import SCHEMAS
+from tests.support.postgres import SCHEMAS
 
 EMBEDDER = HashEmbedder()
 

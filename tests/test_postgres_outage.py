@@ -12,8 +12,8 @@ import pytest
 import commonplace
 from commonplace import Book, Settings, StoreUnavailable
 from commonplace.testing import HashEmbedder
-from tests.postgres import SCHEMAS, server
-from tests.postgres_proxy import Moment, Proxy, proxy
+from tests.support.postgres import SCHEMAS, server
+from tests.support.postgres_proxy import Moment, Proxy, proxy
 
 EMBEDDER = HashEmbedder()
 PATIENT = Settings(busy_timeout=30)

@@ -19,7 +19,7 @@ from commonplace.testing.contract.transcripts import TranscriptConformance
 
 import commonplace
 from commonplace.testing import HashEmbedder
-from tests.postgres import SCHEMAS, server
+from tests.support.postgres import SCHEMAS, server
 
 PROGRAM = shutil.which("pgbouncer") or shutil.which("/usr/sbin/pgbouncer")
 EMBEDDER = HashEmbedder()

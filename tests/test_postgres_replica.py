@@ -16,7 +16,7 @@ import commonplace
 from commonplace import Book, Settings
 from commonplace.store.postgres.local import LocalPostgres
 from commonplace.testing import HashEmbedder
-from tests.postgres import SCHEMAS, server
+from tests.support.postgres import SCHEMAS, server
 
 EMBEDDER = HashEmbedder()
 LIMIT = 30.0

@@ -15,7 +15,7 @@ import commonplace
 from commonplace import Book, Draft, Recall, Scope
 from commonplace.store.row import hash_speaker, hash_tag
 from commonplace.testing import HashEmbedder
-from tests.postgres import SCHEMAS
+from tests.support.postgres import SCHEMAS
 
 MEMORIES = 2_000
 BATCH = 250

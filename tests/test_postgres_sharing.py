@@ -18,7 +18,7 @@ import commonplace
 from commonplace import Book, Settings, StoreBusy
 from commonplace.store.base import Tx
 from commonplace.testing import HashEmbedder
-from tests.postgres import SCHEMAS, server, with_options
+from tests.support.postgres import SCHEMAS, server, with_options
 
 EMBEDDER = HashEmbedder()
 LIMIT = 30.0

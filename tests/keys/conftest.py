@@ -10,8 +10,8 @@ import pytest
 from commonplace.location import open_core
 from commonplace.memories.core import Core
 from commonplace.testing import HashEmbedder
-from tests import postgres
 from tests.keys.keys_harness import Crew
+from tests.support import postgres
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests import quick
 from tests.remote.serving import Shelves
+from tests.support import quick
 
 tmp_path = quick.tmp_path
 

@@ -12,8 +12,8 @@ import psycopg
 import pytest
 
 from commonplace.access import keys
-from tests.postgres import ORDINARY, ordinary_url
 from tests.server.server_harness import Running, start
+from tests.support.postgres import ORDINARY, ordinary_url
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.postgres import SCHEMAS
 from tests.services import test_clients
 from tests.services.serving import Served, run_client, serving, talking
+from tests.support.postgres import SCHEMAS
 
 
 @pytest.fixture(scope="module")

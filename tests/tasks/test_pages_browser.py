@@ -25,7 +25,7 @@ from autogen_ext.models.replay import ReplayChatCompletionClient
 from PIL import Image as Pixels
 
 from commonplace.integrations.tasks.pages import PageLogger
-from tests.browser import Browser, browser
+from tests.support.browser import Browser, browser
 
 pytestmark = pytest.mark.browser
 

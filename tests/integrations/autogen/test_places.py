@@ -15,8 +15,8 @@ from PIL import Image as Pillow
 import commonplace
 from commonplace.integrations.autogen import CanvasMemory, CommonplaceMemory, PersistentTeam
 from tests.integrations.autogen.scripted import agent, asked, client, text
-from tests.postgres import SCHEMAS
 from tests.services.serving import serving
+from tests.support.postgres import SCHEMAS
 
 
 @pytest.fixture(params=["server", "postgresql"])
