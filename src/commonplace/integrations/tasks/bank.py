@@ -16,15 +16,7 @@ from commonplace.errors import Conflict, InvalidInput, NotFound, StoreUnavailabl
 from commonplace.integrations.conversation import clean_text, shorten
 from commonplace.integrations.handle import BookHandle, BookLike
 from commonplace.integrations.tasks import rules
-from commonplace.integrations.tasks.memo import (
-    KIND,
-    Memo,
-    describe_solution,
-    make_draft,
-    make_id,
-    make_tag,
-    read_memo,
-)
+from commonplace.integrations.tasks.memo import KIND, Memo, describe_solution, make_draft, make_id, make_tag, read_memo
 from commonplace.integrations.tasks.pages.logger import AnyLogger, PageLogger, open_page
 from commonplace.values import NOBODY, Memory, Origin, Scope, Within, checks
 
