@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from commonplace.models.embedders import load_embedder
-from commonplace.reconcile.claims.reading import key, read
+from commonplace.reconcile.claims.reader import key, read
 from commonplace.reconcile.relate import Assertion, relate
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from commonplace.reconcile.claims.reading import key, read
+from commonplace.reconcile.claims.reader import key, read
 
 KEYS = [
     ("The author of Dracula is Bram Stoker", "author|dracula"),

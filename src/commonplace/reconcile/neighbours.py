@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from commonplace.reconcile.claims.reading import key, read
+from commonplace.reconcile.claims.reader import key, read
 from commonplace.reconcile.relate import Assertion
 from commonplace.store.row import MemoryRow
 from commonplace.store.tables.memories import Record

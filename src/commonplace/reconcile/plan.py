@@ -11,7 +11,7 @@ from commonplace.memories.core import Core, embed_query
 from commonplace.recall.answer import THRESHOLD
 from commonplace.recall.evidence import Judgement, judge
 from commonplace.reconcile.claims.changes import may_reverse
-from commonplace.reconcile.claims.reading import read
+from commonplace.reconcile.claims.reader import read
 from commonplace.reconcile.neighbours import make_assertion, unpack
 from commonplace.reconcile.relate import decides, takes_back
 from commonplace.store.base import Candidates, Choice, Probe, Where

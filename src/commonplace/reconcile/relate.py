@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Literal
 
 from commonplace.reconcile.claims.claim import Claim, core
-from commonplace.reconcile.claims.reading import read
+from commonplace.reconcile.claims.reader import read
 from commonplace.reconcile.claims.tokens import stem
 from commonplace.reconcile.claims.words import CALLED_OFF, HELD_BY, PLACES, USING, exclusive
 from commonplace.values import Kind

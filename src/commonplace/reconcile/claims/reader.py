@@ -9,7 +9,7 @@ from commonplace.reconcile.claims.changes import plainly
 from commonplace.reconcile.claims.claim import Claim, content, in_order, names, turns, vague
 from commonplace.reconcile.claims.clauses import parse
 from commonplace.reconcile.claims.copular import copular
-from commonplace.reconcile.claims.holding import held, renamed
+from commonplace.reconcile.claims.frames import held, renamed
 from commonplace.reconcile.claims.verbal import verbal
 from commonplace.reconcile.claims.words import TOGETHER
 from commonplace.values.extraction import TEAM
