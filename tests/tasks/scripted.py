@@ -1,4 +1,4 @@
-"""Models for task-centric memory: AutoGen's replay client, with answers by what is asked, and every question kept."""
+"""Scripted models for task-centric memory: AutoGen's replay client, which also records every question."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ABLE = ModelInfo(
     vision=False, function_calling=True, json_output=True, family=ModelFamily.UNKNOWN, structured_output=False
 )
 Script = Callable[[str, dict[str, Any]], object]
-"""From the prompt and the object that is asked about to the answer: an object is written as JSON."""
+"""Takes the name of the step and the question; returns the answer, which is written as JSON unless it is text."""
 
 
 class Answering(ReplayChatCompletionClient):

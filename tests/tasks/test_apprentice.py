@@ -1,4 +1,4 @@
-"""An apprentice around an agent or a team: what it learned stays when it is made anew."""
+"""An apprentice around an agent or a team keeps its memory between programs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.tasks.scripted import Answering
 TASK = "What is the password of the printer in bay 3?"
 
 
-def test_an_apprentice_keeps_what_it_learned_unless_told(tmp_path: Path) -> None:
+def test_an_apprentice_keeps_its_memory_unless_reset(tmp_path: Path) -> None:
     config: Any = {"MemoryController": {"MemoryBank": {"path": str(tmp_path / "team.db")}, "validate_memos": False}}
 
     async def learn() -> None:
@@ -37,7 +37,7 @@ def test_an_apprentice_keeps_what_it_learned_unless_told(tmp_path: Path) -> None
     asyncio.run(learn())
 
 
-def test_any_agent_or_team_does_and_starts_each_task_anew(tmp_path: Path) -> None:
+def test_any_agent_or_team_is_reset_before_each_task(tmp_path: Path) -> None:
     async def teams() -> None:
         client = Answering(says="done")
         agents = [AssistantAgent(name, client) for name in ("writer", "editor")]
@@ -54,7 +54,7 @@ def test_any_agent_or_team_does_and_starts_each_task_anew(tmp_path: Path) -> Non
     asyncio.run(teams())
 
 
-def test_what_an_apprentice_cannot_be_is_said() -> None:
+def test_an_unknown_agent_or_setting_is_refused() -> None:
     with pytest.raises(InvalidInput, match="MagenticOneGroupChat"):
         Apprentice(None, {"name_of_agent_or_team": "Butler"})
     with pytest.raises(InvalidInput, match="no setting 'name'"):

@@ -1,4 +1,4 @@
-"""A bank of memos in a book: kept once, changed and removed by id, found by others, and nobody else's business."""
+"""A bank of memos in a book: memos are stored once, changed and removed by id, and separate from other banks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A controller learns from failures and demonstrations; another process and another agent have it."""
+"""A controller learns from failures and demonstrations; other processes and agents share what it learned."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_a_demonstration_is_given_with_a_task_like_it(tmp_path: Path) -> None:
     asyncio.run(demonstrate())
 
 
-def test_what_cannot_be_done_is_said(tmp_path: Path) -> None:
+def test_wrong_use_is_refused(tmp_path: Path) -> None:
     async def refused() -> None:
         with commonplace.open(tmp_path / "team.db") as book:
             controller = MemoryController(book=book)

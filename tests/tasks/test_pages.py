@@ -1,4 +1,4 @@
-"""A page log: what stands in its files, whatever happens to the program that writes them."""
+"""The files of a page log, whatever happens to the program that writes them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def everything(log: PageLogger) -> str:
 
 
 def tree(log: PageLogger) -> dict[str, str | None]:
-    """The name of each call, and of the one that it stands below."""
+    """Return the name of each call and of its parent."""
     text = (directory(log) / "index.html").read_text("utf-8")
     rows = re.findall(r'<li id="(p\d+)"(?: data-in="(p\d+)")?[^>]*>.*?<bdi>(.*?)</bdi>', text)
     names = {number: name for number, _, name in rows}
@@ -46,7 +46,7 @@ def tree(log: PageLogger) -> dict[str, str | None]:
 
 
 class Text(HTMLParser):
-    """What a browser makes of markup."""
+    """Collects the text that a browser would show."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -108,7 +108,7 @@ def test_another_programs_index_is_refused_and_left_alone(tmp_path: Path) -> Non
     assert (tmp_path / "index.html").read_text("utf-8") == "<h1>My garden</h1>"
 
 
-def test_a_config_that_says_nothing_known_is_refused(tmp_path: Path) -> None:
+def test_an_unknown_setting_or_value_is_refused(tmp_path: Path) -> None:
     for config, said in (({"level": "LOUD"}, "not one of DEBUG"), ({"levle": "INFO"}, "no setting 'levle'")):
         with pytest.raises(InvalidInput, match=said):
             PageLogger(config)  # type: ignore[arg-type]
@@ -303,7 +303,7 @@ def test_a_disk_that_fails_is_reported_once_and_stops_nothing(tmp_path: Path, ca
 
 
 class Unshown:
-    """A value that fails whoever looks at it."""
+    """A value whose every representation raises."""
 
     def __repr__(self) -> str:
         raise ValueError("closed")

@@ -1,4 +1,4 @@
-"""A page log as people see it: in Chromium, from files, with all that a model or a memo may hold."""
+"""A page log in Chromium, from files, with hostile texts of models and memos."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def chromium() -> Iterator[Browser]:
 
 
 def shown(chromium: Browser, selector: str) -> list[str]:
-    """The texts of the elements that can be seen."""
+    """Return the texts of the visible elements."""
     visible = f"[...document.querySelectorAll({json.dumps(selector)})].filter(e => e.checkVisibility())"
     return [str(text) for text in chromium.run(f"{visible}.map(e => e.innerText)")]
 
@@ -136,7 +136,7 @@ def test_every_link_leads_somewhere_and_no_content_becomes_script_markup_or_link
 
 
 def assert_harmless(chromium: Browser) -> None:
-    """The page holds nothing but what the log makes, and its images can be seen."""
+    """Assert that the page holds only elements that the log makes, and that its images load."""
     assert chromium.run("[location.protocol, document.scripts.length, document.styleSheets.length]") == ["file:", 1, 1]
     assert chromium.run("window.hacked === undefined && document.querySelector('main') !== null")
     assert chromium.run(f"document.querySelectorAll({json.dumps(STRANGE)}).length") == 0
@@ -145,7 +145,7 @@ def assert_harmless(chromium: Browser) -> None:
 
 
 def links_of(chromium: Browser, address: str) -> set[str]:
-    """The addresses that a page links to; those within it exist."""
+    """Return the addresses that a page links to, and assert that those within it exist."""
     links = chromium.run("[...document.querySelectorAll('[href], [src]')].map(e => e.href || e.src)")
     assert all(link.startswith("file:///") for link in links)
     anchors = [urldefrag(link).fragment for link in links if urldefrag(link).url == address]

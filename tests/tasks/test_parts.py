@@ -1,4 +1,4 @@
-"""The parts of commonplace.integrations.tasks: their names, what they need, and the threads they run on."""
+"""The parts of commonplace.integrations.tasks: their names, dependencies and threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The programs of AutoGen's task-centric memory reference run on a book; what had to change is in each test."""
+"""The programs of AutoGen's task-centric memory reference run on a book with changed imports."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def script(step: str, asked: dict[str, Any]) -> object:
 
 @pytest.mark.parametrize("client", [None, Answering(script), Answering(says="I cannot help with that.")])
 def test_the_quick_start_runs_with_another_import(client: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    """With no model, with one, and with one that answers nothing of use."""
+    """Run with no model, with one, and with one whose answers cannot be used."""
     program = CONTROLLER.replace(MODEL, "").replace(
         "autogen_ext.experimental.task_centric_memory", "commonplace.integrations.tasks"
     )

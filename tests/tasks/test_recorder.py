@@ -55,7 +55,7 @@ def anyio_backend() -> str:
 
 
 def rows(table: str) -> str:
-    """How many rows a table has."""
+    """Return the number of rows of a table."""
     return f"{table}: 41"
 
 
@@ -68,13 +68,13 @@ def user(*content: str | Image) -> UserMessage:
 
 
 class Shape(BaseModel):
-    """What an answer looks like."""
+    """The form of an answer."""
 
     rows: int
 
 
 async def asked(client: ChatCompletionClientRecorder, *, colour: str = "teal", extra: int = 7) -> list[Any]:
-    """Three turns that use all there is: images, tools, structured output, further arguments, a stream."""
+    """Run three turns with images, tools, structured output, further arguments and a stream."""
     table = Image(Pixels.new("RGB", (8, 4), colour))
     tool = FunctionTool(rows, description="Counts rows")
     history: list[LLMMessage] = [SystemMessage(content="Count."), user("How many?", table)]

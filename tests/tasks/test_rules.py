@@ -1,4 +1,4 @@
-"""What needs no model: advice, grades, general terms, topics; and a model that fails hands over to them."""
+"""The rules for advice, grades, general terms and topics, which also replace a model that fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Teachability as the memory of an agent: taught in one conversation, known in the next, at two questions a turn."""
+"""Teachability as the memory of an agent: taught in one conversation, known in the next."""
 
 from __future__ import annotations
 

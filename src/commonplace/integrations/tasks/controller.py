@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import EllipsisType
-from typing import ParamSpec, TypedDict, TypeVar
+from typing import TypedDict
 
 from commonplace.errors import InvalidInput
 from commonplace.integrations.conversation import clean_text
@@ -21,8 +21,6 @@ from commonplace.integrations.tasks.pages.logger import AnyLogger, PageLogger, o
 from commonplace.integrations.tasks.steps import Steps
 from commonplace.values import NOBODY, Origin, Scope, checks
 
-P = ParamSpec("P")
-T = TypeVar("T")
 Assign = Callable[[str], Awaitable[tuple[str, str]]]
 """Does a task; returns the answer and the work that led to it."""
 
@@ -86,6 +84,7 @@ class MemoryController:
         self.grader = Grader(client, self.logger, model=self.model)
         # The bank gets no logger: it works in threads, and the log follows the event loop.
         self.memory_bank = MemoryBank(reset=reset, config=self.settings.MemoryBank, book=book, scope=scope)
+        self._run = self.memory_bank.handle.run
 
     async def add_memo(
         self, insight: str, task: str | None = None, index_on_both: bool = True, *, origin: Origin = "user"
@@ -98,7 +97,8 @@ class MemoryController:
         with open_page(self.logger, "add_memo"):
             self.logger.info(f"task: {task}\ninsight: {insight}")
             general, topics = await self._index(insight if index_on_both or task is None else "", task)
-            return await self._add(insight, topics, task, general=general, origin=origin)
+            add = self.memory_bank.add_memo
+            return await self._run(add, insight, topics, task, general=general, origin=origin)
 
     async def add_task_solution_pair_to_memory(self, task: str, solution: str) -> Memo:
         """Add a task and its solution, for tasks like it."""
@@ -167,7 +167,7 @@ class MemoryController:
             topics: tuple[str, ...] = ()
             if self.settings.generate_topics:
                 topics = await asyncio.to_thread(rules.find_topics, f"{task or ''}\n{kept}")
-            await self._add(kept, topics, task, general=task, origin=origin)
+            await self._run(self.memory_bank.add_memo, kept, topics, task, general=task, origin=origin)
             return insight
 
     async def assign_task(self, task: str, use_memory: bool = True, should_await: bool = True) -> str:
@@ -232,11 +232,3 @@ class MemoryController:
     async def _index(self, insight: str, task: str | None) -> tuple[str | None, tuple[str, ...]]:
         general = self.settings.generalize_task and task is not None
         return await self.steps.index(insight, task, general=general, topics=self.settings.generate_topics)
-
-    async def _add(
-        self, insight: str, topics: Sequence[str], task: str | None, *, general: str | None, origin: Origin
-    ) -> Memo:
-        return await self._run(self.memory_bank.add_memo, insight, topics, task, general=general, origin=origin)
-
-    async def _run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self.memory_bank.handle.run(function, *args, **kwargs)

@@ -133,29 +133,23 @@ class ChatCompletionClientRecorder(ChatCompletionClient):
         await self.base_client.close()
 
     def actual_usage(self) -> RequestUsage:
-        """Return the client's usage."""
         return self.base_client.actual_usage()
 
     def total_usage(self) -> RequestUsage:
-        """Return the client's total usage."""
         return self.base_client.total_usage()
 
     def count_tokens(self, messages: Sequence[LLMMessage], *, tools: Sequence[Tool | ToolSchema] = ()) -> int:
-        """Count tokens as the client does."""
         return self.base_client.count_tokens(messages, tools=tools)
 
     def remaining_tokens(self, messages: Sequence[LLMMessage], *, tools: Sequence[Tool | ToolSchema] = ()) -> int:
-        """Return the tokens that are left, as the client counts."""
         return self.base_client.remaining_tokens(messages, tools=tools)
 
     @property
     def capabilities(self) -> ModelCapabilities:
-        """The client's capabilities."""
         return self.base_client.capabilities
 
     @property
     def model_info(self) -> ModelInfo:
-        """The client's model info."""
         return self.base_client.model_info
 
     def _find_record(self, session: Replay, turn: int, asked: Request) -> Mapping[str, Any]:

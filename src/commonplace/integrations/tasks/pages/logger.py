@@ -8,6 +8,7 @@ import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partialmethod
 from pathlib import Path
 from types import CodeType, FrameType, MappingProxyType
 from typing import Any, Protocol
@@ -86,25 +87,16 @@ class PageLogger:
         """The directory of this run, whose index.html is the call tree; None if nothing is written."""
         return None if self._writer is None else str(self._writer.run.directory)
 
-    def debug(self, line: str) -> None:
-        """Add a line to the current page, if the level is DEBUG."""
-        self._add_line(DEBUG, line)
+    def log(self, level: int, line: str) -> None:
+        """Add a line to the current page, unless its level is below the logger's. `debug` to `critical` call this."""
+        if (writer := self._writer_at(level)) is not None:
+            writer.add_line(line, level)
 
-    def info(self, line: str) -> None:
-        """Add a line to the current page, if the level is INFO or lower."""
-        self._add_line(INFO, line)
-
-    def warning(self, line: str) -> None:
-        """Add a line to the current page, if the level is WARNING or lower."""
-        self._add_line(WARNING, line)
-
-    def error(self, line: str) -> None:
-        """Add a line to the current page, if the level is ERROR or lower."""
-        self._add_line(ERROR, line)
-
-    def critical(self, line: str) -> None:
-        """Add a line to the current page, if the level is CRITICAL or lower."""
-        self._add_line(CRITICAL, line)
+    debug = partialmethod(log, DEBUG)
+    info = partialmethod(log, INFO)
+    warning = partialmethod(log, WARNING)
+    error = partialmethod(log, ERROR)
+    critical = partialmethod(log, CRITICAL)
 
     def log_message_content(self, message_content: object, summary: str) -> Page | None:
         """Add a page with the content of a message: text, images, tool calls, or a list of them."""
@@ -180,10 +172,6 @@ class PageLogger:
 
     def _writer_at(self, level: int) -> PageWriter | None:
         return self._writer if level >= self.level else None
-
-    def _add_line(self, level: int, text: str) -> None:
-        if (writer := self._writer_at(level)) is not None:
-            writer.add_line(text, level)
 
 
 # The current page of each run. A task starts with a copy of its creator's context: its calls are below the call that
