@@ -6,11 +6,11 @@ import argparse
 import textwrap
 from argparse import Namespace
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from commonplace.cli import books, inputs
 from commonplace.cli.console import Console, Result, UsageError
-from commonplace.values import KINDS
+from commonplace.values import KINDS, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,13 +53,16 @@ class Parser(argparse.ArgumentParser):
 class Option:
     """One argument: "--file PATH" is an option, "text TEXT" a positional, "--deep" a flag.
 
-    Further settings are those of argparse's add_argument.
+    An option "--tag TAG*" may be repeated; a positional may end with the `nargs` of argparse, ?, * or +.
+    Further settings are those of add_argument.
     """
 
     def __init__(self, spec: str, help: str, **settings: Any) -> None:
         self._name, _, metavar = spec.partition(" ")
         if metavar:
-            settings["metavar"] = metavar
+            settings["metavar"] = metavar.rstrip("?*+")
+            if metavar[-1] in "?*+":
+                settings.update({"action": "append"} if spec.startswith("-") else {"nargs": metavar[-1]})
         elif "choices" not in settings:
             settings["action"] = "store_true"
         self._settings = {"help": help, **settings}
@@ -69,16 +72,16 @@ class Option:
         parser.add_argument(self._name, **self._settings)
 
 
-class Section(NamedTuple):
+class Section:
     """Options under a title of their own in the help; one that every command has may be declared anew."""
 
-    title: str
-    options: tuple[Option, ...]
+    def __init__(self, title: str, *options: Option) -> None:
+        self._title, self._options = title, options
 
     def add_to(self, parser: argparse._ActionsContainer) -> None:
         """Add the options to a parser, in a group."""
-        group = parser.add_argument_group(self.title, conflict_handler="resolve")
-        for option in self.options:
+        group = parser.add_argument_group(self._title, conflict_handler="resolve")
+        for option in self._options:
             option.add_to(group)
 
 
@@ -90,16 +93,14 @@ def book_options(space: Option = SPACE) -> Parser:
     shared = Parser(add_help=False, argument_default=argparse.SUPPRESS)
     Section(
         "the book",
-        (
-            Option("--book PATH", "file or URL of the book (COMMONPLACE_BOOK, else commonplace.db)"),
-            space,
-            Option(
-                "--embedder SPEC",
-                "default, none, bge-small, onnx:DIR, openai:MODEL, sentence-transformers:NAME (COMMONPLACE_EMBEDDER)",
-            ),
-            Option("--reranker SPEC", "none, ms-marco-minilm, onnx:DIR; for recall (COMMONPLACE_RERANKER)"),
-            Option("--json", "print JSON"),
+        Option("--book PATH", "file or URL of the book (COMMONPLACE_BOOK, else commonplace.db)"),
+        space,
+        Option(
+            "--embedder SPEC",
+            "default, none, bge-small, onnx:DIR, openai:MODEL, sentence-transformers:NAME (COMMONPLACE_EMBEDDER)",
         ),
+        Option("--reranker SPEC", "none, ms-marco-minilm, onnx:DIR; for recall (COMMONPLACE_RERANKER)"),
+        Option("--json", "print JSON"),
     ).add_to(shared)
     return shared
 
@@ -137,6 +138,16 @@ class Commands:
 
         return declare
 
+    def names(self, verb: str, doc: str, list_names: Callable[[Book, Namespace], list[str]], *options: Option) -> None:
+        """Declare a command that prints names, one a line."""
+
+        def run(book: Book, args: Namespace) -> Result:
+            names = list_names(book, args)
+            return Result(names, "\n".join(names))
+
+        run.__doc__ = doc
+        self.on_book(verb, *options)(run)
+
     def add_to(self, subparsers: Subparsers) -> None:
         """Add the commands to a parser's sub-commands."""
         if self._name:
@@ -157,51 +168,33 @@ def _add_parser(subparsers: Subparsers, name: str, doc: str, shared: Parser) -> 
 
 
 _PARTS = ("user", "agent", "session")
-KIND_FILTER = Option("--kind KIND", "only of this kind; may be repeated", action="append", choices=KINDS)
-TAG_FILTER = Option("--tag TAG", "only with this tag; if repeated, with all of them", action="append")
+KIND_FILTER = Option("--kind KIND*", "only of this kind; may be repeated", choices=KINDS, dest="kinds")
+TAG_FILTER = Option("--tag TAG*", "only with this tag; if repeated, with all of them", dest="tags")
 
 MEMORY_ID = Option("id ID", "the memory's id")
 TTL = Option("--ttl TIME", "expires after: 90 (seconds), 15m, 12h, 7d, 2w", type=inputs.duration)
 SAID_AT = Option("--said-at TIME", "when it was said, in ISO 8601 (now)", type=inputs.when)
 BODY = Section(
     "the memory",
-    (
-        Option("--kind KIND", ", ".join(KINDS), choices=KINDS),
-        Option("--tag TAG", "a tag; may be repeated", action="append"),
-        Option(
-            "--meta NAME=VALUE",
-            "metadata; VALUE is JSON, otherwise text; may be repeated",
-            action="append",
-            type=inputs.pair,
-        ),
-        Option("--importance X", "from 0 to 1 (0.5)", type=float),
-        Option("--source SOURCE", "where it was said or found"),
-        SAID_AT,
-        TTL,
-        Option("--reason WHY", "reason, shown in the history"),
-    ),
+    Option("--kind KIND", ", ".join(KINDS), choices=KINDS),
+    Option("--tag TAG*", "a tag; may be repeated", dest="tags"),
+    Option("--meta NAME=VALUE*", "metadata; VALUE is JSON, otherwise text; may be repeated", type=inputs.pair),
+    Option("--importance X", "from 0 to 1 (0.5)", type=float),
+    Option("--source SOURCE", "where it was said or found"),
+    SAID_AT,
+    TTL,
+    Option("--reason WHY", "reason, shown in the history"),
 )
 WITHIN = Section(
     "within",
-    (
-        *(
-            Option(f"--{part} {part.upper()}", f"only of this {part}, or shared; may be repeated", action="append")
-            for part in _PARTS
-        ),
-        Option("--not-shared", "leave out memories without an owner"),
-    ),
+    *(Option(f"--{part} {part.upper()}*", f"only of this {part}, or shared; may be repeated") for part in _PARTS),
+    Option("--not-shared", "leave out memories without an owner"),
 )
 SELECTION = Section(
     "selection",
-    (
-        KIND_FILTER,
-        TAG_FILTER,
-        Option(
-            "--filter JSON",
-            'that a filter allows, for example {"importance": {"$gte": 0.5}}',
-            type=inputs.json_object,
-        ),
-    ),
+    KIND_FILTER,
+    TAG_FILTER,
+    Option("--filter JSON", 'that a filter allows, for example {"importance": {"$gte": 0.5}}', type=inputs.json_object),
 )
 SUPERSEDED = Option("--superseded", "include superseded memories")
 EXTRACTOR = Option(
@@ -211,7 +204,17 @@ EXTRACTOR = Option(
 
 def scope_section(title: str) -> Section:
     """Return options for one user, agent and session."""
-    return Section(title, tuple(Option(f"--{part} {part.upper()}", f"the {part}") for part in _PARTS))
+    return Section(title, *(Option(f"--{part} {part.upper()}", f"the {part}") for part in _PARTS))
+
+
+def scope(args: Namespace) -> Scope:
+    """Return the scope named by the options of a scope section."""
+    return Scope(user=args.user, agent=args.agent, session=args.session)
+
+
+def pick(args: Namespace, *names: str) -> dict[str, Any]:
+    """Return the options that were given, by name."""
+    return {name: value for name in names if (value := getattr(args, name)) is not None}
 
 
 def if_version(what: str) -> Option:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import NamedTuple, TextIO, TypeVar
+from typing import NamedTuple, TextIO, TypeAlias, TypeVar
 
 from commonplace.wire import plain
 
@@ -218,6 +218,7 @@ def _join_cells(cells: Sequence[str], widths: Sequence[int], options: Sequence[s
 
 
 T = TypeVar("T")
+Clock: TypeAlias = Callable[[], float]
 
 _CELLS = 24
 _BETWEEN = 0.1
@@ -228,22 +229,13 @@ class Progress:
     """A progress bar with rate and time left; it draws only on a terminal."""
 
     def __init__(
-        self,
-        label: str,
-        total: int | None = None,
-        *,
-        stream: TextIO | None = None,
-        clock: Callable[[], float] = time.monotonic,
+        self, label: str, total: int | None = None, *, stream: TextIO | None = None, clock: Clock = time.monotonic
     ) -> None:
-        self._label = label
-        self._total = total
-        self._stream = sys.stderr if stream is None else stream
-        self._clock = clock
+        self._label, self._total, self._stream, self._clock = label, total, stream or sys.stderr, clock
         self._draws = self._stream.isatty()
-        self._started_at = clock()
+        self._started_at, self._drawn_at = clock(), float("-inf")
         self._first: int | None = None
         self.done = 0
-        self._drawn_at = float("-inf")
 
     def update(self, done: int, total: int | None = None) -> None:
         """Set how much is done, and of how much."""
@@ -281,9 +273,7 @@ class Progress:
     def close(self) -> None:
         """Draw the last state and end the line."""
         if self._draws:
-            self._draw()
-            self._stream.write("\n")
-            self._stream.flush()
+            self._draw(end="\n")
             self._draws = False
 
     def __enter__(self) -> Progress:
@@ -292,9 +282,9 @@ class Progress:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def _draw(self) -> None:
+    def _draw(self, end: str = "") -> None:
         self._drawn_at = self._clock()
-        self._stream.write(f"\r\x1b[K{self.line()}")
+        self._stream.write(f"\r\x1b[K{self.line()}{end}")
         self._stream.flush()
 
 

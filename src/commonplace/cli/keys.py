@@ -42,15 +42,9 @@ def _limit(word: str) -> tuple[str, object]:
     Option("--home S", "space for dialects whose requests name no space (the first)"),
     Option("--expires TIME", "expires after: 12h, 30d (never)", type=inputs.duration),
     Option("--plan NAME", "plan with the limits of the key (unlimited)", default="unlimited"),
-    Option(
-        "--limit NAME=N", "limit that overrides the plan; may be repeated", action="append", type=_limit, default=[]
-    ),
+    Option("--limit NAME=N*", "limit that overrides the plan; may be repeated", type=_limit, default=[]),
     Option("--label TEXT", "description, shown by list", default=""),
-    space=Option(
-        "--space PATTERN",
-        "space that the key may use, * for any characters; may be repeated (default)",
-        action="append",
-    ),
+    space=Option("--space PATTERN*", "space that the key may use, * for any characters; may be repeated (default)"),
 )
 def _create(args: Namespace, console: Console) -> None:
     """Create a key and print it; it is not shown again."""

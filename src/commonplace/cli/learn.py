@@ -38,17 +38,15 @@ _FROM_THE_OTHER_END = {
 
 @COMMANDS.add(
     "learn",
-    Option("file FILE", 'lines of "Name: text", JSON or JSON Lines; - or nothing reads stdin', nargs="?"),
+    Option("file FILE?", 'lines of "Name: text", JSON or JSON Lines; - or nothing reads stdin'),
     Option("--session SESSION", "name of the conversation (a new one)"),
     Section(
         "learned memories (shared with everybody by default)",
-        (
-            Option("--user USER", "belong to this user"),
-            Option("--agent AGENT", "belong to this agent"),
-            Option("--tag TAG", "get this tag; may be repeated", action="append", default=[]),
-            Option(
-                "--origin ORIGIN", f"have this origin: {', '.join(ORIGINS)} (from each message's role)", choices=ORIGINS
-            ),
+        Option("--user USER", "belong to this user"),
+        Option("--agent AGENT", "belong to this agent"),
+        Option("--tag TAG*", "get this tag; may be repeated", default=[], dest="tags"),
+        Option(
+            "--origin ORIGIN", f"have this origin: {', '.join(ORIGINS)} (from each message's role)", choices=ORIGINS
         ),
     ),
     arguments.EXTRACTOR,
@@ -79,12 +77,7 @@ def _learn(args: Namespace, console: Console) -> Result:
 
 def _learn_conversation(book: Book, conversation: inputs.Conversation, args: Namespace, console: Console) -> Learned:
     """Learn; on an interrupt or a failure, remark that the conversation is stored and need not be given again."""
-    options = {
-        "session": args.session,
-        "scope": Scope(user=args.user, agent=args.agent),
-        "tags": args.tag,
-        "origin": args.origin,
-    }
+    options = {"scope": Scope(user=args.user, agent=args.agent), **arguments.pick(args, "session", "tags", "origin")}
     if args.no_wait:
         return book.learn(conversation, **options)
     with Progress("learning") as progress:
@@ -235,7 +228,7 @@ def _jobs(book: Book, args: Namespace) -> Result:
     return Result(jobs, table(("NUMBER:>", "KIND", "STATE", "ATTEMPTS:>", "DUE", "ERROR:20"), rows, empty="No jobs."))
 
 
-@COMMANDS.add("retry", Option("number N", "the job's number (all)", nargs="?", type=int))
+@COMMANDS.add("retry", Option("number N?", "the job's number (all)", type=int))
 def _retry(args: Namespace, console: Console) -> Result:
     """Queue a permanently failed job again, or all of them.
 

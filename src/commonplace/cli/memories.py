@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from commonplace.cli import arguments, books, inputs
 from commonplace.cli.arguments import MEMORY_ID, Commands, Option
 from commonplace.cli.console import Console, Result, UsageError, facts, moment, plural, size, table, width
-from commonplace.values import ORIGINS, SIGNALS, Draft, Hit, Memory, Recall, Scope, Within
+from commonplace.values import ORIGINS, SIGNALS, Draft, Hit, Memory, Recall, Within
 from commonplace.wire import plain
 
 if TYPE_CHECKING:
@@ -22,15 +22,16 @@ COMMANDS = Commands()
 NOTHING = "The book has nothing about this."
 
 _LONGEST_WORD = 25
+_DATES = ("said_at", "created_at", "updated_at", "expires_at", "valid_to", "superseded_by")
 
 
 @COMMANDS.add(
     "remember",
-    Option("text TEXT", "text of a memory, in quotes; - reads stdin", nargs="*"),
+    Option("text TEXT*", "text of a memory, in quotes; - reads stdin"),
     Option("--file PATH", "store a file's content; TEXT, if given, is searched instead of it"),
     arguments.BODY,
     Option("--id ID", "id of the memory; must not exist yet (a random one)"),
-    Option("--supersedes ID", "the memory that this one supersedes", action="append"),
+    Option("--supersedes ID*", "the memory that this one supersedes"),
     Option(
         "--origin ORIGIN",
         f"origin, which decides how far it is trusted: {', '.join(ORIGINS)} (user)",
@@ -58,34 +59,20 @@ def _remember(args: Namespace, console: Console) -> Result:
 
 
 def _drafts(args: Namespace) -> list[Draft]:
-    options = {
-        **_body(args),
-        "scope": Scope(user=args.user, agent=args.agent, session=args.session),
-        "origin": args.origin,
-        "id": args.id,
-        "supersedes": tuple(args.supersedes or ()),
-    }
+    supersedes = tuple(args.supersedes or ())
+    options = {**_body(args), "scope": arguments.scope(args), "origin": args.origin, "supersedes": supersedes}
     if args.file is not None:
         return [_file_draft(args, options)]
     texts = _texts(args.text)
     if args.id is not None and len(texts) > 1:
         raise UsageError("--id names one memory: give only one text")
-    return [Draft(content=text, **options) for text in texts]
+    return [Draft(content=text, id=args.id, **options) for text in texts]
 
 
 def _body(args: Namespace) -> dict[str, Any]:
     """Return the given options of a memory, by their names in Draft and revise()."""
-    given = {
-        "kind": args.kind,
-        "tags": args.tag,
-        "metadata": None if args.meta is None else dict(args.meta),
-        "importance": args.importance,
-        "source": args.source,
-        "said_at": args.said_at,
-        "ttl": args.ttl,
-        "reason": args.reason,
-    }
-    return {name: value for name, value in given.items() if value is not None}
+    options = arguments.pick(args, "kind", "tags", "importance", "source", "said_at", "ttl", "reason")
+    return options if args.meta is None else {**options, "metadata": dict(args.meta)}
 
 
 def _texts(words: list[str]) -> list[str]:
@@ -108,13 +95,13 @@ def _file_draft(args: Namespace, options: dict[str, Any]) -> Draft:
     content = inputs.file_content(args.file)
     text = inputs.text(args.text[0]) if args.text else None
     mime = mimetypes.guess_type(args.file)[0]
-    return Draft(content=content, text=text, mime=mime, **{"source": Path(args.file).name, **options})
+    return Draft(content=content, text=text, mime=mime, id=args.id, **{"source": Path(args.file).name, **options})
 
 
 @COMMANDS.add(
     "revise",
     MEMORY_ID,
-    Option("text TEXT", "new text; - reads stdin; unchanged if omitted", nargs="?"),
+    Option("text TEXT?", "new text; - reads stdin; unchanged if omitted"),
     arguments.BODY,
     arguments.if_version("the memory"),
 )
@@ -150,7 +137,7 @@ def _feedback(book: Book, args: Namespace) -> Result:
 
 @COMMANDS.add(
     "recall",
-    Option("query QUERY", "the question; - reads stdin", nargs="+"),
+    Option("query QUERY+", "the question; - reads stdin"),
     Option("-k N", "maximum number of memories (10)", type=int, default=10),
     Option("--max-tokens N", "maximum number of tokens (2000)", type=int, default=2000),
     Option("--threshold P", "minimum relevance, 0 to 1; 0 returns everything (calibrated)", type=float),
@@ -171,19 +158,11 @@ def _recall(args: Namespace, console: Console) -> Result:
     """
     query = inputs.text(" ".join(args.query))
     with books.open_existing(args) as book:
-        found = book.recall(
-            query,
-            k=args.k,
-            max_tokens=args.max_tokens,
-            threshold=args.threshold,
-            order=args.order,
-            as_of=args.as_of,
-            **_selection(args),
-        )
+        limits = arguments.pick(args, "k", "max_tokens", "threshold", "order", "as_of")
+        found = book.recall(query, **limits, **_selection(args))
     count = plural(len(found.hits) + len(found.avoid), "memory", "memories")
     verdict = f"{found.coverage} · {count} · {plural(found.tokens, 'token')}"
-    if found.hits or found.avoid:
-        verdict += f" · receipt {found.receipt}"
+    verdict += f" · receipt {found.receipt}" if found.hits or found.avoid else ""
     return Result(found, _answer(found, explain=args.explain), remarks=[verdict])
 
 
@@ -191,13 +170,7 @@ def _selection(args: Namespace) -> dict[str, Any]:
     parts = {"users": args.user, "agents": args.agent, "sessions": args.session}
     named = {name: tuple(values) for name, values in parts.items() if values}
     within = Within(shared=not args.not_shared, **named) if named or args.not_shared else None
-    return {
-        "within": within,
-        "filter": args.filter,
-        "kinds": args.kind,
-        "tags": args.tag,
-        "superseded": args.superseded,
-    }
+    return {"within": within, **arguments.pick(args, "filter", "kinds", "tags", "superseded")}
 
 
 def _answer(found: Recall, *, explain: bool) -> str:
@@ -285,19 +258,10 @@ def _facts(memory: Memory) -> str:
         "kind": memory.kind,
         "tags": ", ".join(memory.tags),
         "importance": f"{memory.importance:g}",
-        "user": memory.scope.user,
-        "agent": memory.scope.agent,
-        "session": memory.scope.session,
-        "source": memory.source,
-        "origin": memory.origin,
-        "mime": memory.mime,
+        **{part: getattr(memory.scope, part) for part in ("user", "agent", "session")},
+        **{name: getattr(memory, name) for name in ("source", "origin", "mime")},
         "metadata": json.dumps(dict(memory.metadata), ensure_ascii=False) if memory.metadata else "",
-        "said at": memory.said_at,
-        "created at": memory.created_at,
-        "updated at": memory.updated_at,
-        "expires at": memory.expires_at,
-        "valid to": memory.valid_to,
-        "superseded by": memory.superseded_by,
+        **{name.replace("_", " "): getattr(memory, name) for name in _DATES},
     }
     return facts(values, indent=14)
 

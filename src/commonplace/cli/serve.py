@@ -27,27 +27,23 @@ POSTGRES = Commands()
 
 @SERVE.add(
     "serve",
-    Option("where PATH|URL", "the book (as --book)", nargs="?"),
+    Option("where PATH|URL?", "the book (as --book)"),
     Section(
         "where it listens",
-        (
-            Option("--host HOST", "address; other than loopback requires keys (127.0.0.1)", default="127.0.0.1"),
-            Option("--port N", "port; 0 chooses a free one (8420)", type=int, default=8420),
-            Option("--workers N", "processes that share the port (1)", type=int, default=1),
-            Option("--tls-certificate FILE", "serve HTTPS with this certificate", type=Path),
-            Option("--tls-key FILE", "the certificate's private key", type=Path),
-        ),
+        Option("--host HOST", "address; other than loopback requires keys (127.0.0.1)", default="127.0.0.1"),
+        Option("--port N", "port; 0 chooses a free one (8420)", type=int, default=8420),
+        Option("--workers N", "processes that share the port (1)", type=int, default=1),
+        Option("--tls-certificate FILE", "serve HTTPS with this certificate", type=Path),
+        Option("--tls-key FILE", "the certificate's private key", type=Path),
     ),
     Section(
         "how it serves",
-        (
-            Option("--threads N", "worker threads of each process (2)", type=int, default=2),
-            Option("--no-work", "do not run jobs; `commonplace work` does"),
-            Option("--extractor SPEC", "how memories are found: rules or openai:MODEL (rules)"),
-            Option("--cors ORIGIN", "allow web pages of this origin; may be repeated", action="append"),
-            Option("--sign-up PLAN", "let anybody create a key with this plan and its own space"),
-            Option("--telemetry", "report requests to OpenTelemetry, without content"),
-        ),
+        Option("--threads N", "worker threads of each process (2)", type=int, default=2),
+        Option("--no-work", "do not run jobs; `commonplace work` does"),
+        Option("--extractor SPEC", "how memories are found: rules or openai:MODEL (rules)"),
+        Option("--cors ORIGIN*", "allow web pages of this origin; may be repeated"),
+        Option("--sign-up PLAN", "let anybody create a key with this plan and its own space"),
+        Option("--telemetry", "report requests to OpenTelemetry, without content"),
     ),
 )
 def _serve(args: Namespace, console: Console) -> None:

@@ -32,18 +32,14 @@ _KEY = (_NAMESPACE, Option("key KEY", "the key"))
 _IF_ENTRY_VERSION = arguments.if_version("the entry")
 
 
-@KV.on_book("list")
-def _list_namespaces(book: Book, args: Namespace) -> Result:
-    """List the namespaces."""
-    names = book.namespaces()
-    return Result(names, "\n".join(names))
-
-
-@KV.on_book("keys", _NAMESPACE, Option("prefix PREFIX", "only keys with this prefix", nargs="?", default=""))
-def _list_keys(book: Book, args: Namespace) -> Result:
-    """List the keys of a namespace."""
-    keys = book.kv(args.namespace).keys(args.prefix)
-    return Result(keys, "\n".join(keys))
+KV.names("list", "List the namespaces.", lambda book, args: book.namespaces())
+KV.names(
+    "keys",
+    "List the keys of a namespace.",
+    lambda book, args: book.kv(args.namespace).keys(args.prefix),
+    _NAMESPACE,
+    Option("prefix PREFIX?", "only keys with this prefix", default=""),
+)
 
 
 @KV.on_book("get", *_KEY)
@@ -58,7 +54,7 @@ def _get(book: Book, args: Namespace) -> Result:
 @KV.add(
     "set",
     *_KEY,
-    Option("value VALUE", "JSON, otherwise text; - or nothing reads stdin", nargs="?"),
+    Option("value VALUE?", "JSON, otherwise text; - or nothing reads stdin"),
     arguments.TTL,
     _IF_ENTRY_VERSION,
 )
@@ -70,7 +66,7 @@ def _set(args: Namespace, console: Console) -> Result:
     return _entry_result(entry)
 
 
-@KV.add("append", *_KEY, Option("item ITEM", "JSON, otherwise text; - reads stdin", nargs="+"))
+@KV.add("append", *_KEY, Option("item ITEM+", "JSON, otherwise text; - reads stdin"))
 def _append_items(args: Namespace, console: Console) -> Result:
     """Add items to the end of a list, in one step."""
     items = [inputs.value(inputs.text(item)) for item in args.item]
@@ -108,13 +104,7 @@ CANVAS = Commands(
 _CANVAS = Option("canvas CANVAS", "the canvas")
 _PATH = (_CANVAS, Option("path PATH", "the file on the canvas"))
 _CHANGE = (Option("--author NAME", "author of the change"), arguments.if_version("the file"))
-
-
-@CANVAS.on_book("list")
-def _list_canvases(book: Book, args: Namespace) -> Result:
-    """List the canvases."""
-    names = book.canvases()
-    return Result(names, "\n".join(names))
+CANVAS.names("list", "List the canvases.", lambda book, args: book.canvases())
 
 
 @CANVAS.on_book("files", _CANVAS)
@@ -139,7 +129,7 @@ def _read_file(args: Namespace, console: Console) -> None:
 @CANVAS.add(
     "write",
     *_PATH,
-    Option("text TEXT", "its whole text; - or nothing reads stdin", nargs="?"),
+    Option("text TEXT?", "its whole text; - or nothing reads stdin"),
     Option("--file PATH", "take the text from this file"),
     *_CHANGE,
 )
@@ -166,7 +156,7 @@ def _whole_text(args: Namespace) -> str:
     "diff",
     *_PATH,
     Option("old OLD", "the older revision", type=int),
-    Option("new NEW", "the newer revision (the newest)", type=int, nargs="?"),
+    Option("new NEW?", "the newer revision (the newest)", type=int),
 )
 def _diff(book: Book, args: Namespace) -> Result:
     """Show what changed between two revisions."""
@@ -188,7 +178,7 @@ def _summary(file: File) -> str:
     return f"{plural(len(file.content.splitlines()), 'line')}: {file.content[:200]}"
 
 
-@CANVAS.add("apply", _CANVAS, Option("patch PATCH", "the file with the diff (stdin)", nargs="?", default="-"), *_CHANGE)
+@CANVAS.add("apply", _CANVAS, Option("patch PATCH?", "the file with the diff (stdin)", default="-"), *_CHANGE)
 def _apply(args: Namespace, console: Console) -> Result:
     """Apply a unified diff, all of it or nothing."""
     patch = inputs.file_text(args.patch)
@@ -218,23 +208,17 @@ TRANSCRIPT = Commands(
     """,
 )
 _SESSION = Option("session SESSION", "the session")
-
-
-@TRANSCRIPT.on_book("list")
-def _list_transcripts(book: Book, args: Namespace) -> Result:
-    """List the sessions that have a transcript."""
-    names = book.transcripts()
-    return Result(names, "\n".join(names))
+TRANSCRIPT.names("list", "List the sessions that have a transcript.", lambda book, args: book.transcripts())
 
 
 @TRANSCRIPT.add(
     "append",
     _SESSION,
-    Option("text TEXT", "what was said; - or nothing reads stdin", nargs="?"),
+    Option("text TEXT?", "what was said; - or nothing reads stdin"),
     Option("--role ROLE", "role of the speaker: user, assistant, tool … (user)", default="user"),
     Option("--name NAME", "the speaker's name"),
     arguments.SAID_AT,
-    Option("--meta NAME=VALUE", "metadata; may be repeated", action="append", type=inputs.pair),
+    Option("--meta NAME=VALUE*", "metadata; may be repeated", type=inputs.pair),
 )
 def _append_message(args: Namespace, console: Console) -> Result:
     """Add a message at the end."""

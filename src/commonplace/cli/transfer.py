@@ -29,7 +29,7 @@ COMMANDS = Commands()
 
 @COMMANDS.add(
     "export",
-    Option("file FILE", "output file; - is stdout (-)", nargs="?", default=STDIN),
+    Option("file FILE?", "output file; - is stdout (-)", default=STDIN),
     Option("--vectors", "include the vectors, so that import need not embed"),
 )
 def _export(args: Namespace, console: Console) -> Result | None:
@@ -65,7 +65,7 @@ def _open_output(path: str) -> Iterator[TextIO]:
         part.unlink(missing_ok=True)
 
 
-@COMMANDS.add("import", Option("file FILE", "input file; - is stdin (-)", nargs="?", default=STDIN))
+@COMMANDS.add("import", Option("file FILE?", "input file; - is stdin (-)", default=STDIN))
 def _import(args: Namespace, console: Console) -> Result:
     """Import what export wrote, all of it or nothing.
 
@@ -131,12 +131,10 @@ def _backup(book: Book, args: Namespace) -> Result:
     Option("target DST", "target path or URL; created if missing"),
     Section(
         "the copy",
-        (
-            # Every command has --space; this one takes it more than once.
-            Option("--space S", "only this space; may be repeated", action="append", default=argparse.SUPPRESS),
-            Option("--mirror", "make DST equal to SRC: also remove and overwrite"),
-            Option("--compare", "copy nothing, only report differences"),
-        ),
+        # Every command has --space; this one takes it more than once.
+        Option("--space S*", "only this space; may be repeated", default=argparse.SUPPRESS),
+        Option("--mirror", "make DST equal to SRC: also remove and overwrite"),
+        Option("--compare", "copy nothing, only report differences"),
     ),
 )
 def _copy(args: Namespace, console: Console) -> Result:
@@ -196,10 +194,7 @@ def _stats(book: Book, args: Namespace) -> Result:
     values = {
         "space": stats.space,
         "memories": f"{stats.memories:,} ({kinds})" if kinds else "0",
-        "versions": f"{stats.versions:,}",
-        "entries": f"{stats.entries:,}",
-        "files": f"{stats.files:,}",
-        "messages": f"{stats.messages:,}",
+        **{name: f"{getattr(stats, name):,}" for name in ("versions", "entries", "files", "messages")},
         "jobs": f"{stats.jobs:,} waiting",
         "embedder": f"{stats.embedder}, {plural(stats.dimension, 'dimension')}",
         "size": size(stats.bytes),
@@ -221,7 +216,7 @@ def _check(book: Book, args: Namespace) -> Result:
     return Result(found, "\n".join([*lines, f"checked: {counts}"]), status=0 if found.ok else 1)
 
 
-@COMMANDS.add("reindex", Option("path PATH", "the book (instead of --book)", nargs="?"))
+@COMMANDS.add("reindex", Option("path PATH?", "the book (instead of --book)"))
 def _reindex(args: Namespace, console: Console) -> Result:
     """Embed all memories again; an interrupted run can be continued.
 
