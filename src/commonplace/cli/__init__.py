@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from commonplace import __version__
-from commonplace.cli import demo, keys, learn, memories, models, removal, serve, state, transfer
+from commonplace.cli import learn, memories, removal, serve, state, transfer
 from commonplace.cli.arguments import Parser, Run, book_options
 from commonplace.cli.console import Console, Result, UsageError
 from commonplace.errors import CommonplaceError
@@ -96,10 +96,10 @@ def build_parser() -> Parser:
         state.TRANSCRIPT,
         transfer.COMMANDS,
         serve.SERVE,
-        demo.COMMANDS,
+        memories.DEMO,
         serve.POSTGRES,
-        models.VERBS,
-        keys.VERBS,
+        transfer.MODELS,
+        serve.KEYS,
     ):
         declared.add_to(commands)
     return root

@@ -5,21 +5,22 @@ from __future__ import annotations
 import argparse
 import textwrap
 from argparse import Namespace
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
 
 from commonplace.cli import books, inputs
 from commonplace.cli.console import Console, Result, UsageError
 from commonplace.values import KINDS, Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from commonplace.book import Book
+    from commonplace.store.base import Store
 
 Run: TypeAlias = Callable[[Namespace, Console], "Result | int | None"]
 """Runs a command; returns its result or exit status."""
-RunOnBook: TypeAlias = "Callable[[Book, Namespace], Result]"
+T = TypeVar("T")
+RunOn: TypeAlias = Callable[[T, Namespace], Result]
 Subparsers: TypeAlias = "argparse._SubParsersAction[Parser]"
 
 
@@ -124,13 +125,21 @@ class Commands:
 
         return declare
 
-    def on_book(self, name: str, *options: Option | Section) -> Callable[[RunOnBook], RunOnBook]:
+    def on_book(self, name: str, *options: Option | Section) -> Callable[[RunOn[Book]], RunOn[Book]]:
         """Declare a command that calls verbs of an existing book; use it as a decorator."""
+        return self._on(books.open_existing, name, options)
 
-        def declare(function: RunOnBook) -> RunOnBook:
+    def on_store(self, name: str, *options: Option | Section) -> Callable[[RunOn[Store]], RunOn[Store]]:
+        """Declare a command that works on the store of an existing book; use it as a decorator."""
+        return self._on(books.open_store, name, options)
+
+    def _on(
+        self, open_it: Callable[[Namespace], AbstractContextManager[T]], name: str, options: Sequence[Option | Section]
+    ) -> Callable[[RunOn[T]], RunOn[T]]:
+        def declare(function: RunOn[T]) -> RunOn[T]:
             def run(args: Namespace, console: Console) -> Result:
-                with books.open_existing(args) as book:
-                    return function(book, args)
+                with open_it(args) as opened:
+                    return function(opened, args)
 
             run.__doc__ = function.__doc__
             self.add(name, *options)(run)

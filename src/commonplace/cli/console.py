@@ -28,12 +28,13 @@ class UsageError(Exception):
 
 
 class Result(NamedTuple):
-    """The result of a command: a value for machines, a text for people, and remarks for people alone."""
+    """The result of a command: a value for machines, a text and remarks for people, and a notice for both."""
 
     value: object
     text: str
     status: int = 0
     remarks: Sequence[str] = ()
+    notice: str = ""
 
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -49,11 +50,11 @@ class Console:
         """Print a result and its remarks, and return its exit status."""
         if self.json:
             self.data(result.value)
-            return result.status
-        if result.text:
+        elif result.text:
             self.text(result.text if result.text.endswith("\n") else result.text + "\n")
-        for remark in result.remarks:
-            self.remark(remark)
+        for remark in (*(() if self.json else result.remarks), result.notice):
+            if remark:
+                self.remark(remark)
         return result.status
 
     def data(self, value: object) -> None:

@@ -1,9 +1,11 @@
-"""The commands that write and read memories."""
+"""The commands that write and read memories, and a demo of them."""
 
 from __future__ import annotations
 
 import json
 import mimetypes
+import tempfile
+import textwrap
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 from commonplace.cli import arguments, books, inputs
 from commonplace.cli.arguments import MEMORY_ID, Commands, Option
-from commonplace.cli.console import Console, Result, UsageError, facts, moment, plural, size, table, width
+from commonplace.cli.console import (
+    Console,
+    Result,
+    UsageError,
+    facts,
+    moment,
+    plural,
+    size,
+    table,
+    terminal_width,
+    width,
+)
 from commonplace.values import ORIGINS, SIGNALS, Draft, Hit, Memory, Recall, Within
 from commonplace.wire import plain
 
@@ -19,6 +32,7 @@ if TYPE_CHECKING:
     from commonplace.book import Book
 
 COMMANDS = Commands()
+DEMO = Commands()
 NOTHING = "The book has nothing about this."
 
 _LONGEST_WORD = 25
@@ -275,3 +289,55 @@ def _history(book: Book, args: Namespace) -> Result:
     revisions = book.history(args.id)
     rows = [(step.version, step.at, step.action, step.reason, display_text(step.memory)) for step in revisions]
     return Result(revisions, table(("VERSION:>", "AT", "ACTION", "REASON:12", "TEXT:20"), rows))
+
+
+_DEMO_MEMORIES = (
+    Draft(content="We chose FastAPI over Flask because of async support", kind="decision", source="adr-7"),
+    Draft(content="Maria prefers short answers with a code example", kind="preference", source="chat"),
+    Draft(content="The production database is PostgreSQL 16 in eu-central-1", kind="fact", source="runbook"),
+    Draft(content="Deploys go out on Tuesdays once the smoke tests are green", kind="pattern", source="runbook"),
+    Draft(
+        content="Retrying a payment without an idempotency key charged customers twice",
+        kind="failure",
+        source="incident-12",
+    ),
+    Draft(content="The nightly export is slow because it compresses every file", kind="insight", source="profiler"),
+)
+_DEMO_QUESTIONS = (
+    "How does Maria like her answers?",
+    "Why did we choose FastAPI?",
+    "May I retry a failed payment?",
+    "Who plays the violin?",
+)
+_NEXT = """\
+Where to go next
+  commonplace remember "something worth keeping"    creates your own book, ./commonplace.db
+  commonplace recall "a question"                   asks it
+  commonplace --help                                shows everything else
+"""
+
+
+@DEMO.add("demo")
+def _demo(args: Namespace, console: Console) -> Result:
+    """Show example recalls on a temporary book.
+
+    commonplace demo
+    """
+    import commonplace  # not at the top: it loads numpy and apsw
+
+    with tempfile.TemporaryDirectory(prefix="commonplace-demo-") as directory:
+        where = Path(directory) / "demo.db"
+        with commonplace.open(where, embedder=books.setting(args, "embedder")) as book:
+            memories = book.remember(_DEMO_MEMORIES)
+            answers = [book.recall(question, k=2) for question in _DEMO_QUESTIONS]
+    opening = "commonplace: a memory for agents. This demo uses a book in a temporary file."
+    drafts = [f"  {draft.kind:<11}{draft.content!s}" for draft in _DEMO_MEMORIES]
+    parts = [opening, "\n".join([f"Remembered {len(_DEMO_MEMORIES)} things", *drafts]), *map(_exchange, answers), _NEXT]
+    return Result({"memories": memories, "answers": answers}, "\n\n".join(parts))
+
+
+def _exchange(found: Recall) -> str:
+    width = min(terminal_width() or 100, 100)
+    lines = (found.text or NOTHING).splitlines()
+    answer = [textwrap.fill(line, width, initial_indent="  ", subsequent_indent="    ") for line in lines]
+    return "\n".join([f"> {found.query}   ({found.coverage}, {plural(found.tokens, 'token')})", *answer])

@@ -81,10 +81,8 @@ def _prune(args: Namespace, console: Console) -> Result | int:
             would = book.prune(**policy)
             preview = _preview(book, would)
             if args.dry_run or not sys.stdin.isatty():
-                console.show(Result(would, f"{preview}would forget {_counts(would)}"))
-                if not args.dry_run:
-                    console.remark("nothing was forgotten: add --yes to forget")
-                return 0
+                notice = "" if args.dry_run else "nothing was forgotten: add --yes to forget"
+                return Result(would, f"{preview}would forget {_counts(would)}", notice=notice)
             sys.stderr.write(escape_controls(preview))
             if not _confirm(would):
                 console.remark("nothing was forgotten")

