@@ -18,6 +18,7 @@ from commonplace.integrations.handle import BookLike
 from commonplace.integrations.tasks.controller import MemoryController, MemoryControllerConfig
 from commonplace.integrations.tasks.memo import Memo
 from commonplace.integrations.tasks.pages.logger import AnyLogger, PageLogger, open_page
+from commonplace.integrations.tasks.pages.run import check_names
 from commonplace.values import NOBODY, Scope
 
 _NAMES = ("AssistantAgent", "MagenticOneGroupChat")
@@ -57,10 +58,7 @@ class Apprentice:
         scope: Scope = NOBODY,
     ) -> None:
         chosen: ApprenticeConfig = config or {}
-        known = sorted(ApprenticeConfig.__annotations__)
-        for name in chosen:
-            if name not in known:
-                raise InvalidInput(f"Apprentice has no setting {name!r}; known: {', '.join(known)}")
+        check_names(chosen, ApprenticeConfig.__annotations__, "Apprentice")
         self.name_of_agent_or_team = chosen.get("name_of_agent_or_team", _NAMES[0])
         if agent_or_team is None and self.name_of_agent_or_team not in _NAMES:
             raise InvalidInput(f"name_of_agent_or_team is one of {', '.join(_NAMES)}; any other, pass as agent_or_team")

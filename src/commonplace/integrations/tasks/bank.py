@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import count
 from os import PathLike, fspath
 from pathlib import Path
@@ -18,6 +18,7 @@ from commonplace.integrations.handle import BookHandle, BookLike
 from commonplace.integrations.tasks import rules
 from commonplace.integrations.tasks.memo import KIND, Memo, describe_solution, make_draft, make_id, make_tag, read_memo
 from commonplace.integrations.tasks.pages.logger import AnyLogger, PageLogger, open_page
+from commonplace.integrations.tasks.pages.run import check_names
 from commonplace.values import NOBODY, Memory, Origin, Scope, Within, checks
 
 _FILE = "commonplace.db"
@@ -66,10 +67,7 @@ class BankSettings:
 
 def read_config(kind: type[S], config: Mapping[str, Any] | None, owner: str) -> S:
     """Return the settings of a config; raise InvalidInput for an unknown name."""
-    known = {field.name for field in fields(kind)}  # type: ignore[arg-type]  # S is a dataclass
-    for name in config or {}:
-        if name not in known:
-            raise InvalidInput(f"{owner} has no setting {name!r}; known: {', '.join(sorted(known))}")
+    check_names(config, kind.__annotations__, owner)
     return kind(**(config or {}))
 
 

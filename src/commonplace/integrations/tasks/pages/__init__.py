@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from commonplace.integrations.tasks.pages.logger import PageLogger
-from commonplace.integrations.tasks.pages.run import Page, PageLoggerConfig
+from commonplace.integrations.tasks.pages.run import LogPage, PageLoggerConfig
 
-__all__ = ["Page", "PageLogger", "PageLoggerConfig"]
+__all__ = ["LogPage", "PageLogger", "PageLoggerConfig"]

@@ -17,7 +17,7 @@ from urllib.parse import quote
 from commonplace.integrations.tasks.pages import markup
 from commonplace.integrations.tasks.pages.markup import CRITICAL, DEBUG, ERROR, INFO, NONE, WARNING
 from commonplace.integrations.tasks.pages.messages import Images, Messages, count_usage
-from commonplace.integrations.tasks.pages.run import Page, PageLoggerConfig, Run, RunOptions, read_config
+from commonplace.integrations.tasks.pages.run import LogPage, PageLoggerConfig, Run, RunOptions, read_config
 
 
 class AnyLogger(Protocol):
@@ -98,25 +98,25 @@ class PageLogger:
     error = partialmethod(log, ERROR)
     critical = partialmethod(log, CRITICAL)
 
-    def log_message_content(self, message_content: object, summary: str) -> Page | None:
+    def log_message_content(self, message_content: object, summary: str) -> LogPage | None:
         """Add a page with the content of a message: text, images, tool calls, or a list of them."""
         if (writer := self._writer_at(INFO)) is None:
             return None
         return writer.add_leaf(summary, "message", writer.messages.render_content(message_content))
 
-    def log_dict_list(self, content: Sequence[Mapping[str, Any]], summary: str) -> Page | None:
+    def log_dict_list(self, content: Sequence[Mapping[str, Any]], summary: str) -> LogPage | None:
         """Add a page with a list of mappings, each as JSON."""
         if (writer := self._writer_at(INFO)) is None:
             return None
         return writer.add_leaf(summary, "list", "".join(map(writer.messages.render_json, content)))
 
-    def log_model_call(self, summary: str, input_messages: Sequence[object], response: object) -> Page | None:
+    def log_model_call(self, summary: str, input_messages: Sequence[object], response: object) -> LogPage | None:
         """Add a page with the messages to a model, its answer, and the tokens of both."""
         if (writer := self._writer_at(INFO)) is None:
             return None
         return writer.add_model_leaf(summary, input_messages, writer.messages.render_answer(response), [response])
 
-    def log_model_task(self, summary: str, input_messages: Sequence[object], task_result: Any) -> Page | None:
+    def log_model_task(self, summary: str, input_messages: Sequence[object], task_result: Any) -> LogPage | None:
         """Add a page with the messages to agents, and all messages of their TaskResult."""
         if (writer := self._writer_at(INFO)) is None:
             return None
@@ -144,7 +144,7 @@ class PageLogger:
         """Write the end of the run to the call tree; a second time does nothing."""
         self.flush(finished=True)
 
-    def enter_function(self) -> Page | None:
+    def enter_function(self) -> LogPage | None:
         """Add a page for the calling function; lines of this task go there until `leave_function`."""
         frame = sys._getframe(1)
         return None if self._writer is None else self._writer.enter(_name_function(frame), frame.f_code)
@@ -155,7 +155,7 @@ class PageLogger:
             self._writer.leave_function(sys._getframe(1).f_code)
 
     @contextmanager
-    def page(self, name: str) -> Iterator[Page | None]:
+    def page(self, name: str) -> Iterator[LogPage | None]:
         """Log to a page of that name for the time of a `with`; an exception that ends it is logged there."""
         if (writer := self._writer) is None:
             yield None
@@ -176,8 +176,8 @@ class PageLogger:
 
 # The current page of each run. A task starts with a copy of its creator's context: its calls are below the call that
 # started it, and pages that it enters are not seen outside. The mapping is replaced, never changed: the copy shares it.
-_NO_PAGES: Mapping[int, Page] = MappingProxyType({})
-_pages: ContextVar[Mapping[int, Page]] = ContextVar("commonplace_pages", default=_NO_PAGES)
+_NO_PAGES: Mapping[int, LogPage] = MappingProxyType({})
+_pages: ContextVar[Mapping[int, LogPage]] = ContextVar("commonplace_pages", default=_NO_PAGES)
 
 
 class PageWriter:
@@ -188,7 +188,7 @@ class PageWriter:
         self.images = Images(self.run)
         self.messages = Messages(self.images, self.run.clean)
 
-    def add_line(self, text: str, level: int, page: Page | None = None) -> None:
+    def add_line(self, text: str, level: int, page: LogPage | None = None) -> None:
         """Add a line to a page, by default the current one. Only a FileLink becomes a link, whatever the text is."""
         shown = self.run.clean(str(text))
         if isinstance(text, FileLink):
@@ -197,7 +197,7 @@ class PageWriter:
         else:
             self.add(markup.block(shown), level, page)
 
-    def add(self, content: str, level: int = INFO, page: Page | None = None) -> None:
+    def add(self, content: str, level: int = INFO, page: LogPage | None = None) -> None:
         """Add markup to a page, by default the current one; outside any call, to the index."""
         page = page or self._current()
         if page is not None:
@@ -206,9 +206,9 @@ class PageWriter:
             entry = markup.entry(next(self.run.entries), content, level=level)
             self.run.append("index.html", markup.line_row(entry))
 
-    def enter(self, name: str, code: CodeType | None = None) -> Page:
+    def enter(self, name: str, code: CodeType | None = None) -> LogPage:
         """Make a page below the current one, and make it the current one."""
-        page = Page(self.run, name, self._current(), code=code)
+        page = LogPage(self.run, name, self._current(), code=code)
         self.run.calls += 1
         self.run.open_calls += 1
         if self.run.level <= INFO:
@@ -216,7 +216,7 @@ class PageWriter:
         self._set_current(page)
         return page
 
-    def leave(self, page: Page, remark: str = "") -> None:
+    def leave(self, page: LogPage, remark: str = "") -> None:
         """Finish a page; the one above it becomes the current one."""
         if not page.left:
             self.run.open_calls -= 1
@@ -234,13 +234,15 @@ class PageWriter:
             page = page.parent
         self.leave(leaving)
 
-    def add_leaf(self, summary: str, kind: str, body: str, note: str = "") -> Page:
+    def add_leaf(self, summary: str, kind: str, body: str, note: str = "") -> LogPage:
         """Add a page that is complete at once."""
-        page = Page(self.run, summary, self._current(), kind=kind)
+        page = LogPage(self.run, summary, self._current(), kind=kind)
         page.create(f'<section class="full">{body}</section>', note)
         return page
 
-    def add_model_leaf(self, summary: str, messages: Sequence[object], answer: str, results: Sequence[object]) -> Page:
+    def add_model_leaf(
+        self, summary: str, messages: Sequence[object], answer: str, results: Sequence[object]
+    ) -> LogPage:
         """Add a page with messages to a model, its answer, and the tokens of both."""
         prompt, completion = count_usage(results)
         self.run.model_calls += 1
@@ -255,10 +257,10 @@ class PageWriter:
             return "../" + quote(os.fsencode(target.relative_to(self.run.root).as_posix()))
         return target.as_uri()
 
-    def _current(self) -> Page | None:
+    def _current(self) -> LogPage | None:
         return _pages.get().get(self.run.key)
 
-    def _set_current(self, page: Page | None) -> None:
+    def _set_current(self, page: LogPage | None) -> None:
         rest = {key: value for key, value in _pages.get().items() if key != self.run.key}
         _pages.set(MappingProxyType(rest if page is None else {**rest, self.run.key: page}))
 

@@ -6,7 +6,7 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
@@ -23,7 +23,6 @@ from commonplace.integrations.tasks.pages.markup import INFO, LEVEL_NAMES, LEVEL
 from commonplace.settings import Redact
 
 _PATH = "./pagelogs/default"
-_SETTINGS = ("level", "path", "redact")
 _MOST_CRUMBS = 8
 
 _log = logging.getLogger("commonplace.integrations.tasks.pages")
@@ -50,11 +49,17 @@ class RunOptions:
     redact: Redact
 
 
+def check_names(config: Mapping[str, Any] | None, known: Collection[str], owner: str) -> None:
+    """Raise InvalidInput for a setting that is not known."""
+    for name in config or {}:
+        if name not in known:
+            raise InvalidInput(f"{owner} has no setting {name!r}; known: {', '.join(sorted(known))}")
+
+
 def read_config(config: Mapping[str, Any] | None) -> RunOptions:
     """Return the options of a config; raise InvalidInput for an unknown name or value."""
+    check_names(config, PageLoggerConfig.__annotations__, "PageLogger")
     given = dict(config or {})
-    if unknown := [name for name in given if name not in _SETTINGS]:
-        raise InvalidInput(f"a page log has no setting {unknown[0]!r}: its settings are {', '.join(_SETTINGS)}")
     level = str(given.get("level", "NONE")).upper()
     if level not in LEVELS:
         raise InvalidInput(f"level {given['level']!r} is not one of {', '.join(LEVELS)}")
@@ -184,11 +189,11 @@ def _make_directory(root: Path) -> Path:
     raise AssertionError("unreachable")
 
 
-class Page:
+class LogPage:
     """One page of a run: a call, or something that was logged in full. Its file is created with its first entry."""
 
     def __init__(
-        self, run: Run, name: str, parent: Page | None, *, kind: str = "call", code: CodeType | None = None
+        self, run: Run, name: str, parent: LogPage | None, *, kind: str = "call", code: CodeType | None = None
     ) -> None:
         self.name, self.parent, self.kind, self.code = run.clean(str(name)), parent, kind, code
         self.left = False
@@ -215,7 +220,7 @@ class Page:
                 page._write()
             return self._write(content, note)
 
-    def ancestors(self) -> Iterator[Page]:
+    def ancestors(self) -> Iterator[LogPage]:
         """Yield the calls above this one, the nearest first."""
         page = self.parent
         while page is not None:
