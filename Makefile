@@ -1,4 +1,4 @@
-# Every target makes the environment it needs, once; a second run starts at once.
+# Every target creates the environment it needs once; later runs reuse it.
 # PYTHON chooses the interpreter for new environments: make test PYTHON=python3.13
 
 PYTHON ?= python3
@@ -15,33 +15,33 @@ APT := DEBIAN_FRONTEND=noninteractive apt-get --quiet --quiet --yes
 PYTEST := $(VENV)/bin/python -m pytest -n auto --dist worksteal --hypothesis-profile
 CLIENTS := $(patsubst requirements/clients/%.txt,$(VENV)/clients/%,$(wildcard requirements/clients/*.txt))
 
-# Compiled once and not by each of the processes that tests start, also where the environment asks for no such files.
+# Compile once, not in each process that tests start, even if the environment disables bytecode files.
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help serve quick test coverage browser pooler lint format bench clean
 
-help: ## Say what there is
+help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 serve: $(SERVE)/.packages ## Serve a book over HTTP: BOOK=commonplace.db PORT=8420
 	@$(SERVE)/bin/python -m commonplace serve $(BOOK) --port $(PORT)
 
-quick: $(VENV)/.package ## A minute's worth: ruff, and the tests that need no PostgreSQL, browser or client packages
+quick: $(VENV)/.package ## Under a minute: ruff, and the tests that need no PostgreSQL, browser or client packages
 	@$(VENV)/bin/ruff check --quiet .
 	@$(VENV)/bin/ruff format --quiet --check .
 	@$(PYTEST) quick --quiet -m 'not slow and not postgres and not browser and not clients'
 
-test: lint browser pooler $(CLIENTS) ## Everything that must pass: lint, then all tests, the slow ones too
+test: lint browser pooler $(CLIENTS) ## Everything that must pass: lint, then all tests, including slow ones
 	@printf 'Running the tests\n'
 	@$(PYTEST) ci
 
-coverage: browser pooler $(VENV)/.package $(CLIENTS) ## All tests, then the share of lines and branches that they run
+coverage: browser pooler $(VENV)/.package $(CLIENTS) ## All tests, then the covered lines and branches
 	@printf 'Running the tests with coverage (about twice the time of make test)\n'
 	@$(PYTEST) ci --cov --cov-report=term:skip-covered --cov-report=html
 
-browser: ## Chromium, in which tests open pages: installed if it is missing and can be
+browser: ## Install Chromium, in which tests open pages, if it is missing and can be installed
 	@for name in $(BROWSERS); do command -v $$name >/dev/null && exit 0; done; \
 	if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then \
 		printf 'The tests need a browser, and none of these is here: %s\nInstall Chromium, then try again.\n' \
@@ -51,7 +51,7 @@ browser: ## Chromium, in which tests open pages: installed if it is missing and 
 	said=$$({ $(APT) install chromium || { $(APT) update && $(APT) install chromium; }; } 2>&1) || \
 		{ printf '%s\nChromium could not be installed.\n' "$$said" >&2; exit 1; }
 
-pooler: ## PgBouncer, for the tests of books behind it: installed if it can be, else those tests are skipped
+pooler: ## Install PgBouncer for its tests, if it can be installed; otherwise they are skipped
 	@for name in pgbouncer /usr/sbin/pgbouncer; do command -v $$name >/dev/null && exit 0; done; \
 	if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then \
 		printf 'PgBouncer is not here: the tests of books behind it will be skipped. Install pgbouncer to run them.\n'; exit 0; \
@@ -71,11 +71,11 @@ lint: $(VENV)/.package ## ruff check, ruff format --check, mypy over src, tests 
 		printf 'Types are not checked: for Python 3.10 there is no numpy with the types of today\n'; \
 	fi
 
-format: $(VENV)/.package ## Rewrite the files the way lint wants them
+format: $(VENV)/.package ## Format the files
 	@$(VENV)/bin/ruff check --fix .
 	@$(VENV)/bin/ruff format .
 
-bench: $(BENCH)/.package ## Measure against the peers, in an environment of its own (bench/speed.py)
+bench: $(BENCH)/.package ## Compare with other systems, in a separate environment (bench/speed.py)
 	@printf 'Running the benchmarks\n'
 	@$(BENCH)/bin/python bench/speed.py
 
@@ -83,7 +83,7 @@ clean: ## Remove the environments, caches and build output; books stay
 	rm -rf $(VENV) $(SERVE) $(BENCH) build dist htmlcov .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# What is served is the code of this clone, through a path file: a package would need tools to build it.
+# Serves the code of this clone through a path file, because a package would need build tools.
 $(SERVE)/.packages: requirements/serve.txt
 	@printf 'Making %s (once; half a minute)\n' $(SERVE)
 	@$(PYTHON) -m venv --clear $(SERVE)
@@ -92,14 +92,14 @@ $(SERVE)/.packages: requirements/serve.txt
 		pathlib.Path(sysconfig.get_path("purelib"), "commonplace.pth").write_text(sys.argv[1] + "\n", "utf-8")' '$(CURDIR)/src'
 	@touch $@
 
-# A new list of packages makes a new environment: what is no longer listed must not linger and hide a gap.
+# A new list of packages creates a new environment, so that no unlisted package stays and hides a missing entry.
 $(VENV)/.packages: requirements/dev.txt requirements/serve.txt
 	@printf 'Making %s (once; under a minute)\n' $(VENV)
 	@$(PYTHON) -m venv --clear $(VENV)
 	@$(VENV)/bin/python $(PIP_INSTALL) -r requirements/dev.txt
 	@touch $@
 
-# Clients of other services, for tests that run them unmodified: a directory for each, since two versions of one clash.
+# Clients of other services, which tests run unmodified: one directory each, because their versions conflict.
 $(VENV)/clients/%: requirements/clients/%.txt $(VENV)/.packages
 	@printf 'Installing %s for the tests\n' $*
 	@rm -rf $@

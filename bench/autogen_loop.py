@@ -1,4 +1,4 @@
-"""How late an event loop gets in a thousand turns of an AutoGen agent: with no memory, with ListMemory and with ours.
+"""Measure the lag of the event loop in a thousand turns of an AutoGen agent: no memory, ListMemory and commonplace.
 
     python bench/autogen_loop.py [--turns 1000] [--memories 500] [--json]
 
@@ -40,7 +40,7 @@ def sentences(count: int) -> list[str]:
 
 
 class Model(ReplayChatCompletionClient):
-    """Answers from a script, and gives the event loop back first, as every real model does."""
+    """Answers from a script, and yields to the event loop first, as every real model does."""
 
     async def create(self, *args: Any, **kwargs: Any) -> Any:
         await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""The cut-off: what it keeps of a book's own evidence, and whom else it answers; and its constants fitted anew.
+"""Measure the cut-off: the evidence it keeps, the foreign questions it answers; refit its constants.
 
     python bench/calibrate.py DATA… [--sets locomo,beam100k] [--fit]
 
@@ -40,7 +40,7 @@ CURRENT = (answer.BIAS, answer.BEST, answer.AFFINITY, answer.NAMED, answer.LEAD)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """What the settlement saw of a question."""
+    """The values from which the cut-off decided about a question."""
 
     best: float = -evidence.CERTAIN
     affinity: float = 0.0
@@ -85,7 +85,7 @@ def _logit(probability: float) -> float:
 
 
 class Asker:
-    """Fills books and asks them, looking over the settlement's shoulder."""
+    """Fills books, asks them, and records the values from which the cut-off decides."""
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="calibrate-"))
@@ -154,7 +154,7 @@ def smaller(cases: Sequence[data.Case], chance: random.Random) -> Iterator[data.
 
 
 def report(asked: Sequence[Asked], constants: Sequence[float] = CURRENT) -> None:
-    """Print a line for each set: near, far and never answered, and kept of own, at each threshold."""
+    """Print a line for each set and threshold: foreign questions answered (near, far, never), own evidence kept."""
     for set_ in dict.fromkeys(each.set for each in asked):
         members = [each for each in asked if each.set == set_]
         print(f"{set_:20}", "   ".join(_at(members, threshold, constants) for threshold in THRESHOLDS))
@@ -171,7 +171,7 @@ def _at(asked: Sequence[Asked], threshold: float, constants: Sequence[float]) ->
 def fit(asked: Sequence[Asked]) -> tuple[float, ...]:
     """Fit bias, best and affinity by damped Newton steps; each set and kind weighs the same.
 
-    What names and leads are worth stays as it is: only conversations of people who are named could tell.
+    The weights of names and leads stay: only conversations of named people could change them.
     """
     asked = [each for each in asked if each.kind != "never"]
     features = np.array([each.seen.features() for each in asked])
@@ -190,7 +190,7 @@ def fit(asked: Sequence[Asked]) -> tuple[float, ...]:
 
 
 def main() -> None:
-    """Ask, report; fit when asked to."""
+    """Ask, report, and fit if requested."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path, nargs="+", metavar="DATA")
     parser.add_argument("--sets", type=lambda text: text.split(","), default=())

@@ -37,7 +37,7 @@ def main() -> int:
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="commonplace-copying-") as name:
         directory = Path(name)
-        directory.chmod(0o711)  # the server may run as somebody else
+        directory.chmod(0o711)  # the server may run as another user
         with LocalPostgres(directory / "postgres") as server:
             return run(directory, server.url, args.memories)
 
@@ -69,7 +69,7 @@ def timed(what: str, work: Callable[[], Copied | None], memories: int) -> Copied
 
 
 def account(there: Copied, again: Copied, back: Copied) -> None:
-    """What was moved, by kind, and that a second copy moves nothing."""
+    """Print what was copied, by kind, and check that a second copy moves nothing."""
     kinds: dict[str, int] = {}
     for part in there.parts:
         kinds[part.part] = kinds.get(part.part, 0) + part.copied
@@ -78,7 +78,7 @@ def account(there: Copied, again: Copied, back: Copied) -> None:
 
 
 def fill(where: str, memories: int) -> None:
-    """Memories, a tenth of them revised, some superseded and tagged; entries, files and messages beside them."""
+    """Write memories (a tenth revised, some superseded and tagged), entries, files and messages."""
     for share, space in enumerate(SPACES):
         with commonplace.open(where, space=space, embedder=EMBEDDER) as book:
             numbers = range(share, memories, len(SPACES))
@@ -113,7 +113,7 @@ def text(number: int) -> str:
 
 
 def exported(where: str, space: str) -> tuple[int, str]:
-    """How many lines an export has, and a hash over all but the header, which holds the time."""
+    """Return the number of lines of an export, and a hash over all but the header, which contains the time."""
     digest, lines = hashlib.sha256(), 0
     with commonplace.open(where, space=space, embedder=EMBEDDER) as book:
         for record in book.export(vectors=True):

@@ -1,4 +1,4 @@
-"""The texts, vectors and questions that every candidate gets: made once, from a seed, and kept on disk."""
+"""The texts, vectors and questions for every candidate, generated once from a seed and stored on disk."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def _text_of(item: Any) -> str:
 
 
 def _distinct(given: Sequence[str], rows: int) -> list[str]:
-    """As many texts as wanted, no two alike: a look-up by text must find one vector."""
+    """Return as many distinct texts as wanted: a look-up by text must find one vector."""
     seen: Counter[str] = Counter()
     texts = []
     for text in islice(cycle(given), rows):
@@ -168,7 +168,7 @@ def _words(rng: np.random.Generator) -> list[str]:
 
 
 def frequencies(texts: Sequence[str]) -> dict[str, int]:
-    """In how many texts each word stands."""
+    """Return the number of texts that contain each word."""
     counts: dict[str, int] = {}
     for text in texts:
         for word in set(_plain(text)):

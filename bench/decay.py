@@ -1,4 +1,4 @@
-"""The curves of docs/learning.md: what age leaves of a memory of each kind.
+"""Draw the curves of docs/learning.md: the strength of a memory of each kind by age.
 
 python bench/decay.py docs/images/decay.svg
 """
@@ -21,7 +21,7 @@ YEARS = 3
 
 
 def main() -> None:
-    """Draw the curves into the file that is named."""
+    """Draw the curves into the given file."""
     alike: dict[float, list[str]] = defaultdict(list)
     for kind, half_life in HALF_LIVES.items():
         alike[half_life].append(kind)

@@ -2,7 +2,7 @@
 
 python bench/failover.py [--seconds 30] [--kills 2] [--folder DIR]
 
-Prints what happened when. The exit code is 1 if an acknowledged write is missing, anything stands twice or in part,
+Prints what happened when. The exit code is 1 if an acknowledged write is missing, anything is doubled or incomplete,
 a surviving caller saw an error, or the deep check finds a problem.
 """
 
@@ -39,11 +39,11 @@ GRACE = 90.0
 """Seconds that a writer may take for its last call."""
 
 
-# -- a writer, which is a process of its own ------------------------------------------------------
+# -- a writer, which is a separate process ------------------------------------------------------
 
 
 def write(url: str, folder: Path, birth: int) -> int:
-    """Do one deed after another until told to stop, with a note before and after each; 1 after any error."""
+    """Perform one operation after another until stopped, with a note before and after each; 1 after any error."""
     log = os.open(folder / f"{birth:06}.notes", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     try:
         with commonplace.open(url, embedder=HashEmbedder()) as book:
@@ -66,7 +66,7 @@ def note(log: int, what: str, about: object) -> None:
 
 
 def deeds(birth: int) -> Iterator[Deed]:
-    """The deeds of the crash test, and after each third of them one more on the counter that all share."""
+    """Yield the operations of the crash test, and after every third one an increment of the shared counter."""
     for deed in crash.Plan(birth):
         yield deed
         if deed["number"] % 3 == 0:
@@ -81,7 +81,7 @@ def do(book: Book, deed: Deed) -> None:
 
 
 def _increment(book: Book) -> None:
-    """Add one to the shared counter by compare-and-set, reading again whenever another was first."""
+    """Add one to the shared counter by compare-and-set, reading again if another writer was first."""
     shared = book.kv("counters")
     while True:
         entry = shared.entry("all")
@@ -94,7 +94,7 @@ def _increment(book: Book) -> None:
 
 
 def recall(book: Book, deed: Deed) -> None:
-    """What was just acknowledged is recalled at once; now and then is enough."""
+    """Check from time to time that an acknowledged write is recalled at once."""
     if deed["kind"] not in ("one", "revise") or deed["number"] % RECALL_EVERY:
         return
     ((_, name, version),) = deed["things"]
@@ -108,7 +108,7 @@ def recall(book: Book, deed: Deed) -> None:
 
 @dataclass(slots=True)
 class Trial:
-    """The writers on one database, and a timeline of what befell them."""
+    """The writers on one database, and a timeline of events."""
 
     url: str
     folder: Path
@@ -143,7 +143,7 @@ class Trial:
         return birth
 
     def watch(self, seconds: float) -> None:
-        """Let them write, saying each second how much was acknowledged."""
+        """Let them write, and print each second how much was acknowledged."""
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0:
             time.sleep(min(left, 1.0))
@@ -152,7 +152,7 @@ class Trial:
             self._seen = acknowledged
 
     def wait_for_writers(self) -> None:
-        """Until each writer had something acknowledged, or has ended: its notes then say why."""
+        """Wait until each writer had something acknowledged or has ended; its notes then say why."""
         while not all(self._writes(birth) or writer.poll() is not None for birth, writer in self.writers.items()):
             time.sleep(0.05)
 
@@ -161,7 +161,7 @@ class Trial:
         return notes.exists() and b'"done"' in notes.read_bytes()
 
     def stop(self) -> list[str]:
-        """Let every writer end after the call that it is in; what went wrong."""
+        """Let every writer finish its current call and end; return what went wrong."""
         (self.folder / "stop").touch()
         problems = []
         for birth, writer in self.writers.items():
@@ -175,7 +175,7 @@ class Trial:
         return problems
 
     def end(self) -> None:
-        """Kill whoever is left."""
+        """Kill the remaining writers."""
         for writer in self.writers.values():
             writer.kill()
             writer.wait()
@@ -183,7 +183,7 @@ class Trial:
 
 @contextmanager
 def trial(url: str, folder: Path) -> Iterator[Trial]:
-    """A trial with its writers started; nothing of it is left running."""
+    """Yield a trial with its writers started; end all of them afterwards."""
     notes = folder / "notes"
     notes.mkdir()
     running = Trial(url, notes)
@@ -199,7 +199,7 @@ def trial(url: str, folder: Path) -> Iterator[Trial]:
 
 
 def verdict(running: Trial) -> int:
-    """Compare the book with the notes of every writer and print the account; 1 if a promise is broken."""
+    """Compare the book with the notes of every writer and print the result; return 1 if a guarantee is broken."""
     problems = running.stop()
     running.say("the writers have ended; verifying")
     ledger = crash.read_notes(running.folder)
@@ -221,7 +221,7 @@ def verdict(running: Trial) -> int:
 
 
 def compare_counter(ledger: Ledger, folder: Path, book: Book) -> list[str]:
-    """The shared counter is what was acknowledged, but for increments that were cut off."""
+    """Check that the shared counter equals the acknowledged increments, apart from interrupted ones."""
     begun = [json.loads(line)[1] for notes in folder.glob("*.notes") for line in notes.read_text("ascii").splitlines()]
     wanted = sum(isinstance(deed, dict) and deed["kind"] == "increment" for deed in begun)
     doubtful = sum(deed["kind"] == "increment" for deed in ledger.cut_off)
@@ -232,7 +232,7 @@ def compare_counter(ledger: Ledger, folder: Path, book: Book) -> list[str]:
 
 
 def compare_recall(ledger: Ledger, book: Book) -> list[str]:
-    """What is acknowledged is recalled, by its words and in its version."""
+    """Check that acknowledged memories are recalled by their words, in their version."""
     sure = [(name, said[0]) for (kind, name), said in ledger.stands.items() if kind == "memory" and len(said) == 1]
     problems = []
     for name, version in random.Random(0).sample(sure, min(30, len(sure))):
@@ -262,7 +262,7 @@ def main() -> int:
 
 
 def in_folder(parent: Path | None, work: Callable[[Path], int]) -> int:
-    """Do the work in a folder of its own that a server's account may enter."""
+    """Run the work in a separate folder that a server's account may enter."""
     with tempfile.TemporaryDirectory(dir=parent, prefix="failover-") as name:
         folder = Path(name)
         folder.chmod(0o711)

@@ -1,4 +1,4 @@
-"""The parent's side of the workers: start them, ask them, never wait longer than allowed."""
+"""The parent's side of the workers: start them, send commands, and limit every wait."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Failed(Exception):
 
 
 def environment() -> dict[str, str]:
-    """What every worker runs in: no telemetry, no downloads, one thread for numpy's arithmetic.
+    """Return the environment of every worker: no telemetry, no downloads, one thread for numpy.
 
     Several threads would spin while they wait, and their CPU time would then say nothing about work.
     """
@@ -43,7 +43,7 @@ def command(mode: str, *args: object) -> list[str]:
 
 
 def once(mode: str, *args: object, limit: float) -> dict[str, Any]:
-    """Run a worker that answers once; adds the wall seconds from its start to its answer."""
+    """Run a worker that answers once; add the wall seconds from its start to its answer."""
     started = time.perf_counter()
     with subprocess.Popen(
         command(mode, *args), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), text=True
@@ -77,7 +77,7 @@ class Worker:
 
     @classmethod
     def start(cls, name: str, corpus: Path, store: Path, dimension: int) -> Worker:
-        """Start a worker; its chatter goes to a log beside its store."""
+        """Start a worker; its other output goes to a log next to its store."""
         store.mkdir(parents=True, exist_ok=True)
         log = store.with_suffix(".log")
         with log.open("ab") as chatter:
@@ -124,14 +124,14 @@ class Worker:
         return line
 
     def _lost(self, reason: str = "") -> Failed:
-        """The worker is of no more use: its later answers would be taken for other commands' answers."""
+        """Discard the worker: its later answers would be mistaken for answers to other commands."""
         self.process.kill()
         code = self.process.wait()
         self.gone = reason or _last(self.log.read_text(errors="replace")) or f"ended with {code}"
         return Failed(self.gone)
 
     def end(self) -> None:
-        """Close if it still listens, and be sure that the process is gone."""
+        """Close it if it still listens, and make sure that the process has ended."""
         try:
             self.ask("close", limit=30)
         except Failed:

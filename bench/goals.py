@@ -1,4 +1,4 @@
-"""The goals, each judged by the figures of this run: passed, missed, or not measured."""
+"""The goals, checked with the figures of this run: passed, missed, or not measured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the guard costs and finds: time of redact and flags on ordinary and on suspicious texts, and rates on the data.
+"""Measure the guard: time of redact and flags on ordinary and suspicious texts, and how often they find something.
 
     PYTHONPATH=src:. python -m bench.guard [file or folder of texts]
 
@@ -69,7 +69,7 @@ def cut(pieces: Sequence[str], length: int) -> list[str]:
 
 
 def microseconds(work: Callable[[str], object], parts: Sequence[str]) -> float:
-    """Time one text: the middle text's best time."""
+    """Return the time of one text: the best time of the median text."""
     for part in parts:
         work(part)
     return statistics.median(min(_once(work, part) for _ in range(_ROUNDS)) for part in parts) * 1e6
@@ -97,7 +97,7 @@ def timed(pieces: Sequence[str]) -> None:
 
 
 def suspicious(part: str) -> str:
-    """Put what makes the guard look closely into the middle of a text, which stays as long as it was, if it can."""
+    """Replace the middle of a text with something that triggers the guard, keeping the length if possible."""
     trigger = " ".join(TRIGGERS[: 1 + len(part) // 100])
     rest = max(len(part) - len(trigger), 0)
     return f"{part[: rest // 2]} {trigger} {part[len(part) - (rest - rest // 2) :]}"

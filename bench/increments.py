@@ -38,7 +38,7 @@ print(f"done {lost}", flush=True)
 
 
 def main() -> int:
-    """Run the race and print the account; the exit code is 1 if the sum is wrong or a worker failed."""
+    """Run the race and print the result; the exit code is 1 if the sum is wrong or a worker failed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--processes", type=int, default=64)
     parser.add_argument("--increments", type=int, default=1_000)
@@ -53,7 +53,7 @@ def race(path: Path, processes: int, increments: int) -> int:
     with commonplace.open(path, embedder=HashEmbedder()) as book:
         book.kv("counters").set("sum", 0)
     print(f"{processes} processes x {increments:,} increments of one key", flush=True)
-    # One thread each: sixty processes with a pool of their own would measure the scheduler.
+    # One thread each: sixty processes with thread pools would measure the scheduler.
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
     workers = [
         subprocess.Popen(

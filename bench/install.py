@@ -1,4 +1,4 @@
-"""What `pip install` brings: each candidate into a fresh environment, its packages counted and weighed."""
+"""Install each candidate into a fresh environment, and count its packages and megabytes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Installed:
 
 
 def target(name: str) -> str | None:
-    """What to hand to pip; None for what comes with Python."""
+    """Return the arguments for pip; None for candidates included in Python."""
     if name == peers.OURS:
         return str(ROOT)
     distribution = peers.PEERS[name].distribution

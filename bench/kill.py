@@ -42,7 +42,7 @@ with commonplace.open(sys.argv[1]) as book:
 
 
 def main() -> int:
-    """Run both parts and print their figures; the exit code is 1 if the book lost or invented anything."""
+    """Run both parts and print their figures; the exit code is 1 if anything was lost or invented."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=1_000)
     parser.add_argument("--memories", type=int, default=100_000)
@@ -55,7 +55,7 @@ def main() -> int:
 
 
 def kill(path: Path, kills: int) -> bool:
-    """Kill writers as often as wanted and print the account."""
+    """Kill writers as often as wanted and print the result."""
     print(f"Killing writers {kills:,} times: 3 processes on one file", flush=True)
     command = [
         sys.executable,

@@ -1,4 +1,4 @@
-"""How fast a book learns: `learn` until it returns, and the jobs behind it.
+"""Measure how fast a book learns: `learn` until it returns, and its jobs.
 
     python bench/learn.py tests/data/learning/dev.jsonl [--rounds 20]
 

@@ -1,4 +1,4 @@
-"""How well learning finds what a careful note-taker would keep, by theme.
+"""Measure by theme how well learning finds what a careful note-taker would keep.
 
     python bench/learning.py tests/data/learning/dev.jsonl [--misses]
 
@@ -28,7 +28,7 @@ Wanted = dict[str, Any]
 
 @dataclass
 class Count:
-    """Of what was expected and what was found, how much is both."""
+    """Counts of expected, found and matching memories."""
 
     met: int = 0
     missed: int = 0
@@ -78,7 +78,7 @@ def main() -> None:
 
 
 def score(snippets: Iterable[Wanted]) -> dict[str, Count]:
-    """Count by theme what was met, missed and found in vain."""
+    """Count by theme what was found, missed and found wrongly."""
     counts: dict[str, Count] = {}
     for snippet in snippets:
         findings = [each for found in Rules().extract(utterances(snippet["messages"])) for each in found]
@@ -153,7 +153,7 @@ def meets(found: Finding, memory: Wanted) -> bool:
 
 
 def _paired(choices: list[list[int]]) -> dict[int, int]:
-    """Give as many memories as possible a finding of their own, the first before the last (augmenting paths)."""
+    """Match as many memories as possible with one finding each, earlier ones first (augmenting paths)."""
     taken: dict[int, int] = {}
 
     def place(memory: int, tried: set[int]) -> bool:

@@ -16,7 +16,7 @@ MEGABYTES = Line(key="megabytes", title="installed", unit="MB", rows=("",), figu
 
 
 def filled(size: int) -> Line:
-    """How fast a store was brought to size; by any road, so nobody is ranked."""
+    """How fast a store was filled; candidates fill in different ways, so they are not ranked."""
     title = "brought to size"
     return Line(key=f"fill@{size}", title=title, unit="/s", size=size, figures=("mean",), higher=True, ranked=False)
 
@@ -32,7 +32,7 @@ def recall(operation: str, size: int) -> Line:
 
 
 def found(size: int) -> Line:
-    """How many of the true ten nearest were found: speed that is bought with them should be seen."""
+    """How many of the true ten nearest were found, to show speed gained by missing some."""
     title = "share of the ten nearest found"
     return Line(
         key=f"found@{size}",
@@ -47,7 +47,7 @@ def found(size: int) -> Line:
 
 
 def embedded(size: int) -> Line:
-    """Recall by text alone, with the default embedder at work; the others bring none, so nobody is ranked."""
+    """Recall by text alone, with the default embedder; the others include none, so they are not ranked."""
     return Line(key=f"embedded@{size}", title="recall, query embedded too", unit="ms", size=size, ranked=False)
 
 
@@ -57,7 +57,7 @@ def embedder(size: int) -> Line:
 
 
 def memory(size: int) -> Line:
-    """What the process holds after its recalls."""
+    """Memory of the process after its recalls."""
     return Line(
         key=f"memory@{size}",
         title="resident memory",
@@ -85,7 +85,7 @@ def idle(size: int) -> Line:
 
 
 def loop(size: int) -> Line:
-    """How late a heartbeat is beside adds and recalls."""
+    """How late a heartbeat is during adds and recalls."""
     return _loop(f"loop@{size}", "event loop, longest stall", size, ranked=True)
 
 

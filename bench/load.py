@@ -1,6 +1,6 @@
-"""A load generator that costs little: clients that each send the next request when they have their answer.
+"""A cheap load generator: each client sends its next request when it has its answer.
 
-It runs as a process of its own (`python bench/load.py JOB ANSWER`), speaks HTTP/1.1 with requests that were put
+It runs as a separate process (`python bench/load.py JOB ANSWER`), speaks HTTP/1.1 with requests that were put
 together beforehand, and reads of an answer only its status and its length; a few answers are kept for a closer look.
 """
 
@@ -48,7 +48,7 @@ class Job:
 
 @dataclass(slots=True)
 class Done:
-    """What came of it."""
+    """The result."""
 
     latencies: list[float] = field(default_factory=list)
     """Milliseconds of each operation that ended while it was measured."""
@@ -189,7 +189,7 @@ class Load:
             self._done.samples.append((number, answer))
 
     def lost(self, error: Exception | None) -> None:
-        """A server that hangs up while it is measured gives no figures."""
+        """Fail if the server hangs up during a measurement."""
         if not self._stopping and not self._over.done():
             self._over.set_exception(ConnectionError(f"the server closed a connection: {error}"))
 
@@ -208,7 +208,7 @@ async def _main(job: Job) -> dict[str, object]:
 
 
 def main() -> None:
-    """Do the job in the file that is named, and write what came of it to the other, as JSON."""
+    """Run the job in the first file, and write the result to the second as JSON."""
     with open(sys.argv[1], "rb") as file:
         job = pickle.load(file)  # noqa: S301  # our own, written a moment ago
     Path(sys.argv[2]).write_text(json.dumps(uvloop.run(_main(job))), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A server that does nothing but answer: what the load generator reaches against it is its own ceiling."""
+"""A server that only answers: it shows the maximum rate of the load generator."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _ANSWER = b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%b" % (len(_BODY), _BOD
 
 
 class Echo(asyncio.Protocol):
-    """Answers whatever comes; a request is taken to come in one piece."""
+    """Answers every request; assumes that a request arrives in one piece."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvloop gives nothing else
         self._transport = transport
@@ -21,7 +21,7 @@ class Echo(asyncio.Protocol):
 
 
 async def main() -> None:
-    """Serve on a free port, and say which."""
+    """Serve on a free port and print it."""
     server = await asyncio.get_running_loop().create_server(Echo, "127.0.0.1", 0)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()

@@ -67,7 +67,7 @@ class Heart:
 
 
 async def heartbeat_while(work: Awaitable[object]) -> dict[str, Any]:
-    """Run `work` beside a heart and report how it beat."""
+    """Run `work` with a heartbeat and report its delays."""
     heart = Heart()
     task = asyncio.ensure_future(heart.beat())
     await asyncio.sleep(0.01)

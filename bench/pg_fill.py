@@ -1,4 +1,4 @@
-"""Bringing each side's database to size: commonplace by its own calls, langgraph's tables by COPY."""
+"""Fill the database of each side: commonplace by its own calls, langgraph's tables by COPY."""
 
 from __future__ import annotations
 

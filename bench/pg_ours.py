@@ -34,7 +34,7 @@ class Adapter(Peer):
         return self.walls[space]
 
     def warm(self, spaces: Sequence[str]) -> None:
-        """Let the book be proven and each space be found before anything is timed."""
+        """Let the book check its embedder and find each space before anything is timed."""
         for space in spaces:
             self._in(space).recall("nothing", k=1)
 

@@ -1,4 +1,4 @@
-"""Do both engines find the same? Recall quality of SQLite and PostgreSQL through the public API, on labelled data.
+"""Compare the recall of SQLite and PostgreSQL through the public API, on labelled data.
 
     python bench/pg_parity.py DATA/locomo.json DATA/longmemeval.json DATA/beam100k.json
 

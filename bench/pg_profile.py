@@ -1,8 +1,8 @@
-"""Where the time of commonplace's PostgreSQL engine goes: functions of the client, statements of the server.
+"""Profile commonplace's PostgreSQL engine: functions of the client, statements of the server.
 
     python bench/pg_profile.py --size 10000 --json profile.json
 
-The client is profiled by cProfile, which makes small functions look dearer than they are; the server counts
+The client is profiled by cProfile, which makes small functions look slower than they are; the server counts
 by pg_stat_statements, with planning apart. Only compare within one run.
 """
 

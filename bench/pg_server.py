@@ -87,7 +87,7 @@ class Server:
 def running(folder: Path, settings: Mapping[str, str]) -> Iterator[Server]:
     """Start a new server with its data under `folder`; stop it at the end."""
     folder.mkdir(parents=True, exist_ok=True)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # or the server would outlive us
-    os.chmod(folder, 0o755)  # noqa: S103  # the server may run under an account of its own
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # otherwise the server would outlive this process
+    os.chmod(folder, 0o755)  # noqa: S103  # the server may run as another user
     with LocalPostgres(folder / "data", settings=SETTINGS | dict(settings)) as local:
         yield Server(local)

@@ -74,7 +74,7 @@ def _row(each: Figures, ours: Figures | None) -> str:
 
 
 def verdict(measured: Sequence[Measured], ours: str) -> str:
-    """On which lines commonplace is ahead of every other side, by rate and by CPU, and on which it is not."""
+    """Return the lines on which commonplace is ahead of every other side, by rate and by CPU, and the others."""
     compared = [line for line in measured if any(not name.startswith(ours) for name in line.figures)]
     behind = [text for line in compared if (text := _behind(line, ours))]
     ahead = len(compared) - len(behind)
@@ -85,7 +85,7 @@ def verdict(measured: Sequence[Measured], ours: str) -> str:
 
 
 def _behind(line: Measured, ours: str) -> str:
-    """By what, and against whom, commonplace is not ahead; nothing if it is."""
+    """Return how and against which side commonplace is not ahead; empty if it is."""
     mine = line.figures[ours]
     told = []
     for name, each in line.figures.items():

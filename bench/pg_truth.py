@@ -13,7 +13,7 @@ _CHUNK = 50_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Truth:
-    """What is asked, where, and what a right answer holds."""
+    """The questions, their spaces, and their right answers."""
 
     asked: list[tuple[int, str]]
     """Questions by number, each with the space that it is asked in."""
@@ -26,7 +26,7 @@ class Truth:
 
 
 def truth(made: Corpus, size: int, *, space: str | None = None) -> Truth:
-    """Each question is asked in the space of the row that it is closest to: people ask where the answer is."""
+    """Each question is asked in the space of the row that it is closest to: the answer is there."""
     vectors = np.load(made.folder / "vectors.npy", mmap_mode="r")[:size]
     questions = np.load(made.folder / "asked.npy")
     best, score = np.zeros(len(questions), np.int64), np.full(len(questions), -2.0, np.float32)

@@ -1,4 +1,4 @@
-"""Clients of the PostgreSQL benchmarks: processes with threads that wait for an order, then for the word to go."""
+"""Clients of the PostgreSQL benchmarks: processes with threads that wait for an order, then for the start signal."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Worker:
 
 
 def serve(pipe: Connection, name: str, url: str, dimension: int, folder: Path) -> None:
-    """The process: open the candidate, then obey."""
+    """Run the process: open the candidate, then execute orders."""
     module, kind = SIDES[name]
     adapter = getattr(import_module(module), kind)(url, dimension)
     made = Corpus(folder)
@@ -97,17 +97,17 @@ def serve(pipe: Connection, name: str, url: str, dimension: int, folder: Path) -
         try:
             items = _items(adapter, order, made, questions)
             gc.collect()
-            gc.freeze()  # what was prepared is not the candidate's to sweep
+            gc.freeze()  # the garbage collector should not scan the prepared data
             pipe.send(Result())
             pipe.recv()
             pipe.send(_run(adapter, order, items))
-        except Exception as error:  # noqa: BLE001  # told to the parent, who ends the run
+        except Exception as error:  # noqa: BLE001  # reported to the parent, which ends the run
             pipe.send(Result(error=f"{type(error).__name__}: {error}"))
     adapter.close()
 
 
 def _items(adapter: Any, order: Order, made: Corpus, questions: Sequence[Question]) -> list[tuple[int, Any]]:
-    """What to call with, and the number of each; nothing of this is timed."""
+    """Prepare the arguments of the calls, with their numbers; this is not timed."""
     if order.asked:
         asked = [replace(questions[number], space=space) for number, space in order.asked]
         adapter.prepare([], asked)

@@ -1,4 +1,4 @@
-"""commonplace's PostgreSQL engine beside langgraph's PostgresStore: one server, one run, one table.
+"""Compare commonplace's PostgreSQL engine with langgraph's PostgresStore: one server, one run, one table.
 
     python bench/postgres.py                          10,000 and 100,000 memories, and one space of 100,000
     python bench/postgres.py --sizes 1000000 --big 0  a million; an hour, most of it loading
@@ -82,7 +82,7 @@ def main() -> None:
             for line in _measure(server, made, plan, notes):
                 measured.append(line)
                 say(show([line], heads=False), lasting=True)
-                if options.json:  # a long run that is broken off leaves what it has
+                if options.json:  # an interrupted run keeps its results
                     _write(options.json, plan, machine, measured, notes)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -190,7 +190,7 @@ class _Run:
                 [Order(operation=operation, threads=threads, asked=tuple(part[i::processes])) for i in range(processes)]
                 for part in _parts(asked, self.plan.rounds)
             ]
-            # langgraph searches by vector alone; its line stands beside both of ours.
+            # langgraph searches by vector alone; its line is compared with both of ours.
             peers = [[_with(order, "space_vector") for order in turn] for turn in orders]
             by_side = {name: orders if name in (OURS, EXACT) else peers for name in self.workers}
             yield self._measure(f"{title}, {_clients(processes, threads)}", by_side, check=operation == "space_vector")

@@ -1,4 +1,4 @@
-"""Requests that try to cross a wall: every route and dialect, with names, ids and paths of other spaces."""
+"""Requests that try to reach another space: every route and dialect, with names, ids and paths of other spaces."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LINES = "application/x-ndjson"
 
 @dataclass(frozen=True)
 class Probe:
-    """One request, and what must not come of it."""
+    """One request, and the response that it must not get."""
 
     route: str
     holder: Holder
@@ -36,14 +36,14 @@ class Probe:
         """Whether the key opens the space that is asked for."""
         named = self.holder.home if self.space is None else self.space
         if self.route.endswith("/v1/agents"):
-            return True  # whoever signs up gets a space that nobody else has
+            return True  # a new key gets a space that no other key has
         if not self.holder.admitted:
             return False
         return named in self.holder.spaces or (self.holder.name in ("fleet", "keeper") and named.startswith("agents-"))
 
     @property
     def sent(self) -> bytes:
-        """Everything that it says: an answer may quote that."""
+        """Return the text of the request, which an answer may quote."""
         heads = "".join(f"{name}{value}" for name, value in self.headers.items())
         return f"{self.path}?{self.query}{heads}".encode() + self.body
 
@@ -153,7 +153,7 @@ class _Asked:
         return self.random.choice([*self.other.sessions, *self.own.sessions])
 
     def cursor(self) -> str | None:
-        """Where a listing goes on, mostly of another space."""
+        """A cursor of a listing, mostly of another space."""
         return self.random.choice([None, *self.own.cursors, *self.other.cursors, *self.other.cursors])
 
     def _namespace(self) -> str:
@@ -211,7 +211,7 @@ class _Asked:
         return found
 
     def strayed(self, query: dict[str, Any]) -> str:
-        """A query, now and then with a space in it that is none of the path's."""
+        """A query, sometimes with a space other than that of the path."""
         given = {name: value for name, value in query.items() if value is not None}
         if self.random.random() < 0.1:
             given[self.random.choice(("space", "home", "namespace", "tenant"))] = self.other.space
@@ -225,7 +225,7 @@ class _Asked:
         return {"users": [self.random.choice(names)], "sessions": [self.random.choice(names)], "shared": True}
 
     def filter(self) -> dict[str, Any]:
-        """A filter that tries to say more than it may."""
+        """A filter that tries to exceed its limits."""
         return self.random.choice(_FILTERS)(self)
 
     def selected(self) -> dict[str, Any]:

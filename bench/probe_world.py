@@ -1,4 +1,4 @@
-"""A book of several spaces, each full of a marker of its own, and the keys that try to get at what is not theirs."""
+"""A book of several spaces, each with its own marker, and keys that try to reach other spaces."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HANDLES = {"namespace": "shelf", "key": "note", "canvas": "plan", "path": "story
 
 @dataclass(frozen=True)
 class Holder:
-    """Somebody with a key, or with what is none."""
+    """A caller with a valid or an invalid key."""
 
     name: str
     token: str | None
@@ -39,7 +39,7 @@ class Holder:
 
 @dataclass
 class Known:
-    """What an attacker may have learned of a space: everything but what it holds."""
+    """What an attacker may know about a space: everything except its content."""
 
     space: str
     marker: str
@@ -63,7 +63,7 @@ class World:
         self.before = {space: self.digest(space) for space in VICTIMS}
 
     def refill(self) -> None:
-        """Give the spaces that are written to back what they held."""
+        """Restore the content of the spaces that were written to."""
         for space in OWN:
             LocalBook(self.core, space).forget(everything=True)
             book = LocalBook(self.core, space)
@@ -79,7 +79,7 @@ class World:
             return False
 
     def digest(self, space: str) -> str:
-        """What a space holds, in short; the moment of looking apart."""
+        """Return a summary of a space's content, without the current time."""
         said = hashlib.sha256()
         for record in LocalBook(self.core, space).export(vectors=False):
             if record["type"] != "header":
@@ -94,7 +94,7 @@ class World:
         return json.dumps(held, ensure_ascii=False).encode()
 
     def broken(self) -> list[str]:
-        """What writes did beyond their walls, in words."""
+        """Describe what writes did in other spaces."""
         found = [f"{space!r} was changed" for space in VICTIMS if self.digest(space) != self.before[space]]
         for space in (*OWN, *VICTIMS):
             held = self.text(space)
@@ -140,7 +140,7 @@ class World:
 
 
 def signature(holder: Holder) -> str:
-    """What everything bears that somebody writes."""
+    """The mark on everything that a caller writes."""
     return f"written-by-{holder.name}-"
 
 

@@ -1,4 +1,4 @@
-"""Tries to get from one space of a server into another, by every route and dialect, and counts what came through.
+"""Try to reach one space of a server from another, by every route and dialect, and count the leaks.
 
     python bench/probes.py                      100,000 probes in this process, 5,000 more over HTTP
     python bench/probes.py --count 2000 --seed 7
@@ -73,7 +73,7 @@ class Tally:
                     self.leaks.append(f"of {space!r}: {told}")
 
     def compare(self, probe: Probe, first: Answer, second: Answer, id: str, other: str) -> None:
-        """Judge two answers about two things, of which one is another space's and one never was."""
+        """Judge two answers about two things, one of another space and one that never existed."""
         self.twins += 1
         if (first.status, first.body.replace(id.encode(), b"?")) != (
             second.status,
@@ -117,27 +117,27 @@ async def ask(app: Any, probe: Probe) -> Answer:
 async def _asked(world: World, tally: Tally, probe: Probe) -> None:
     try:
         answer = await ask(world.app, probe)
-    except Exception as error:  # noqa: BLE001  # counted, and the others go on
+    except Exception as error:  # noqa: BLE001  # counted; the other probes continue
         tally.faults.append(f"{probe.method} {probe.path}: {error!r}")
         return
     tally.see(world, probe, answer)
 
 
 async def _twin(world: World, tally: Tally, probe: Probe, chance: random.Random) -> None:
-    """Ask about another space's memory, and about one that never was: nobody may tell which is which."""
+    """Ask about another space's memory and about one that never existed: the answers must be the same."""
     others = [known for space, known in world.known.items() if space not in probe.holder.spaces]
     id = next((each for known in others for each in known.ids if each.encode() in probe.sent), None)
     if id is None or probe.holder.token is None or "idempotency-key" in probe.headers:
         return
     if await asyncio.to_thread(world.holds, probe.holder.home if probe.space is None else probe.space, id):
-        return  # somebody has used the id for a memory of this space: that may be told
+        return  # the id is now used by a memory of this space, which the answer may show
     other = f"{chance.getrandbits(128):032x}"
     again = replace(
         probe, path=probe.path.replace(id, other), query=probe.query.replace(id, other),
         body=probe.body.replace(id.encode(), other.encode()),
     )  # fmt: skip
     first, second = await ask(world.app, probe), await ask(world.app, again)
-    # What was written anew, or for a time of its own, differs without telling anything.
+    # New versions and times differ without revealing anything.
     if first.status >= 400 or second.status >= 400:
         tally.compare(probe, first, second, id, other)
 
@@ -180,7 +180,7 @@ def over_http(world: World, tally: Tally, count: int, seed: int) -> None:
 
 
 def probed(path: Path, *, count: int, over: int, seed: int) -> Tally:
-    """Make a world, probe it, and tell what was seen."""
+    """Create a world, probe it, and return what was seen."""
     world, tally = World(path, seed), Tally()
     try:
         asyncio.run(inside(world, tally, count, seed))

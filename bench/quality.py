@@ -1,4 +1,4 @@
-"""How well recall finds the evidence: commonplace through its public API, beside plain means and peers.
+"""Measure how well recall finds the evidence: commonplace through its public API, simple baselines and other systems.
 
     python bench/quality.py DATA…                                 everything (an hour, most of it the peers)
     python bench/quality.py DATA --systems commonplace            the product alone (some minutes)
@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def _written(rows: Iterable[running.Row], path: Path | None) -> Iterator[running.Row]:
-    """Pass the rows on and write each one down as it comes, so that a run that is cut short leaves what it found."""
+    """Yield the rows and write each one at once, so that an interrupted run keeps its results."""
     if path is None:
         yield from rows
         return

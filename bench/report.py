@@ -51,7 +51,7 @@ def _cell(table: Table, line: Line, name: str, row: int) -> str:
 
 
 def _short(cell: Cell) -> str:
-    """A reason that fits in a cell; a longer one stands in the notes."""
+    """A reason that fits in a cell; a longer one goes into the notes."""
     if cell.missing == "not run":
         return "–"
     if cell.missing == "over limit":

@@ -1,4 +1,4 @@
-"""What was measured: lines of a table, a cell for each candidate, and how they compare."""
+"""The results: lines of a table, a cell for each candidate, and comparisons."""
 
 from __future__ import annotations
 

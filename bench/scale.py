@@ -1,4 +1,4 @@
-"""How far one PostgreSQL server reaches: what a memory costs in bytes, log and CPU, and a model of it.
+"""Measure how much one PostgreSQL server can hold: bytes, log and CPU for each memory, and a model of them.
 
     python bench/scale.py --json scale.json --plot scale.svg    everything; more than an hour on two busy cores
     python bench/scale.py --quick                               a smoke run
@@ -34,7 +34,7 @@ from turns import say
 
 Step = dict[str, Any]
 BATCH = 1_000
-SETTINGS = {"checkpoint_timeout": "1h", "max_wal_size": "16GB"}  # checkpoints come where the measure wants them
+SETTINGS = {"checkpoint_timeout": "1h", "max_wal_size": "16GB"}  # checkpoints happen when the benchmark needs them
 GRAPH_ROWS, NO_GRAPH = 1_000, 1_000_000_000
 LONGEST_BUILD = 1_800
 _STREW = (
@@ -124,7 +124,7 @@ def _measured(options: argparse.Namespace) -> dict[str, Any]:
                 found[name] = {"plan": asdict(plan), "machine": _machine(server), "steps": []}
                 for step in PARTS[name](server, made, plan):
                     found[name]["steps"].append(step)
-                    _write(options.json, found)  # a run takes long, and each step stands for itself
+                    _write(options.json, found)  # a run takes long, and each step is independent
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return found
@@ -147,7 +147,7 @@ def _machine(server: Server) -> dict[str, Any]:
 
 
 def _partitions(server: Server, made: Corpus, plan: Plan) -> Iterator[Step]:
-    """The same small book in more and more parts: what does their number cost?"""
+    """Measure the same small book with increasing numbers of partitions."""
     questions = made.questions()
     for parts in plan.parts:
         say(f"{parts} partitions")
@@ -170,7 +170,7 @@ def _partitions(server: Server, made: Corpus, plan: Plan) -> Iterator[Step]:
 
 
 def _spaces(server: Server, made: Corpus, plan: Plan) -> Iterator[Step]:
-    """A book in a hundred spaces; at the end its vectors are strewn as single adds would strew them."""
+    """A book in a hundred spaces; at the end its vectors are scattered as single adds would scatter them."""
     probe = Probe(server, "spaces", dimension=plan.dimension, graph_rows=NO_GRAPH)
     spare, held = max(plan.sizes), 0
     questions = made.questions()
@@ -202,7 +202,7 @@ def _grow(probe: Probe, rows: list[Row]) -> Cost:
 
 
 def _adds(probe: Probe, rows: Sequence[Row], plan: Plan) -> Step:
-    """Single adds just after a checkpoint, when pages go into the log whole, and as if it were long ago."""
+    """Single adds just after a checkpoint, when whole pages are logged, and as if the checkpoint were long ago."""
     soon = probe.cost(probe.add, rows[: plan.adds])
     probe.run("ALTER SYSTEM SET full_page_writes = off")
     probe.run("SELECT pg_reload_conf()")

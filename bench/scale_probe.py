@@ -1,4 +1,4 @@
-"""What one operation costs the server: CPU by the kernel's count, bytes of log, pages looked at."""
+"""Measure the cost of one operation for the server: CPU by the kernel's count, bytes of log, pages read."""
 
 from __future__ import annotations
 
@@ -65,9 +65,9 @@ class Probe:
         return cursor.fetchall() if cursor.description else []
 
     def cost(self, call: Callable[[Any], Any], items: Sequence[Any], *, rows: float = 1) -> Cost:
-        """What `call` costs over the items, for each of `rows` that an item holds."""
+        """Measure `call` over the items, for each of the `rows` in an item."""
         walls = []
-        while self.run(_AUTOVACUUM)[0][0]:  # its work is measured nowhere: it comes when it likes
+        while self.run(_AUTOVACUUM)[0][0]:  # wait until autovacuum is done, so that its work is not measured
             time.sleep(0.5)
         wal, pages = self._counters()
         server, client = self.server.cpu(), time.process_time()

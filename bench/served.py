@@ -1,4 +1,4 @@
-"""The servers that bench/server.py compares: how each is started, filled, asked and written to."""
+"""The servers that bench/server.py compares: how to start, fill, query and write to each."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def post(host: str, path: str, body: object) -> bytes:
 
 
 class Served(ABC):
-    """A server in processes of its own, on a store under `folder`."""
+    """A server in separate processes, on a store under `folder`."""
 
     title: str
     notes: tuple[str, ...] = ()
@@ -121,7 +121,7 @@ class Served(ABC):
             return json.loads(answer.read())
 
     def stop(self) -> None:
-        """End it, and be sure that it is gone."""
+        """Stop it, and make sure that it has ended."""
         if self._process is None:
             return
         self._process.terminate()

@@ -1,4 +1,4 @@
-"""commonplace's server beside `chroma run`: recall and remember over HTTP, one command, one run, one table.
+"""Compare commonplace's server with `chroma run`: recall and remember over HTTP, one command, one run, one table.
 
     python bench/server.py                       100,000 memories, 1 and 32 clients (about half an hour)
     python bench/server.py --rows 2000 --seconds 2 --repeats 1      a smoke run of a minute
@@ -84,7 +84,7 @@ class Figures:
         self.done += done
 
     def plain(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """As JSON."""
         return {
             "rate": statistics.median(self.rates),
             "rates": self.rates,
@@ -174,7 +174,7 @@ class Bench:
         return reply
 
     def _settle(self) -> None:
-        """Wait until nobody works any more: what a server still does after its clients left would slow the next."""
+        """Wait until the machine is idle: work that a server does after its clients left would slow the next."""
         pids = [pid for server in self.servers for pid in server.pids()]
         for _ in range(300):
             before = sum(cpu(pids))
@@ -188,7 +188,7 @@ class Bench:
 
 
 def send(job: Job, folder: Path) -> dict[str, Any]:
-    """Have a job done by a process of its own."""
+    """Run a job in a separate process."""
     file, answer = folder / "job.pickle", folder / "answer.json"
     file.write_bytes(pickle.dumps(job))
     done = subprocess.run(
@@ -206,7 +206,7 @@ def send(job: Job, folder: Path) -> dict[str, Any]:
 
 
 def ceiling(folder: Path, seconds: float) -> dict[str, Any]:
-    """What the load generator reaches by itself: against a server that sends always the same 8 kB."""
+    """Measure the maximum of the load generator, with a server that always sends the same 8 kB."""
     server = subprocess.Popen([sys.executable, str(BENCH / "load_echo.py")], stdout=subprocess.PIPE, env=environment())
     try:
         assert server.stdout is not None
@@ -222,7 +222,7 @@ def ceiling(folder: Path, seconds: float) -> dict[str, Any]:
 
 
 def _seen(server: Served, name: str, number: int, answer: str) -> int:
-    """How many memories an answer holds: a fast answer that holds none counts for nothing."""
+    """How many memories an answer holds: a fast answer without memories does not count."""
     found = server.found(json.loads(answer.partition("\r\n\r\n")[2]))
     worded = name.endswith("words") or name == MIX
     if not found and not worded:
@@ -231,7 +231,7 @@ def _seen(server: Served, name: str, number: int, answer: str) -> int:
 
 
 def _fresh(made: Corpus, count: int, *, seed: int) -> Iterator[Row]:
-    """New texts that nobody has seen: rows of the corpus with their words in another order, and their vectors."""
+    """New texts: rows of the corpus with their words in another order, and their vectors."""
     rng = np.random.default_rng(seed)
     for row in made.rows(0, count):
         words = row.text.split()
@@ -251,7 +251,7 @@ def embedded(folder: Path, *, rows: int, seed: int, given: Sequence[str] | None)
     asked = _asked(texts, seed)
     (folder / "asked.json").write_text(json.dumps(asked), encoding="utf-8")
     say("embedding")
-    from commonplace.models.embedders import load_embedder  # what a book has unless it is told otherwise
+    from commonplace.models.embedders import load_embedder  # the default of a book
 
     embedder = load_embedder()
     np.save(
@@ -263,7 +263,7 @@ def embedded(folder: Path, *, rows: int, seed: int, given: Sequence[str] | None)
 
 
 def _asked(texts: Sequence[str], seed: int) -> list[list[str]]:
-    """Questions about rows of the space that each is asked in: a space is a wall, so others would find nothing."""
+    """Questions about rows of the space that each is asked in: no search crosses spaces."""
     counts = corpus.frequencies(texts)
     rng = np.random.default_rng(seed)
     full = len(texts) // corpus.SPACES
@@ -342,7 +342,7 @@ def _met(met: bool) -> str:
 def main() -> None:
     """Fill, measure, print, and write JSON if asked to."""
     options = _options()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # or the servers would outlive us
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # otherwise the servers would outlive this process
     scratch = Path(tempfile.mkdtemp(prefix="server-", dir=options.tmp))
     folder = options.stores or scratch
     given = corpus.read_texts(options.data) if options.data else None

@@ -2,7 +2,7 @@
 
 python bench/server_kill.py [--rounds 6] [--seconds 5] [--clients 32] [--folder DIR]
 
-Prints what happened when. The exit code is 1 if an acknowledged write is missing, anything stands twice or in part, a
+Prints what happened when. The exit code is 1 if an acknowledged write is missing, anything is doubled or incomplete, a
 client saw an error before its time was over, a killed server leaves workers behind, or the deep check finds a problem.
 """
 

@@ -5,7 +5,7 @@ python bench/servers.py [--seconds 4] [--clients 32] [--folder DIR]
 The clients remember, revise, forget, add to lists, count by compare-and-set, write files, learn and recall; they know
 the three servers by one address and nothing else. The newer version is a copy of this source with one more migration,
 which adds a column; older and newer servers work on one book at the same time. Prints what happened when. The exit code
-is 1 if an acknowledged write is missing, anything stands twice or in part, a message was not learned from exactly once,
+is 1 if an acknowledged write is missing, anything is doubled or incomplete, a message was not learned from once,
 a client saw an error, or the deep check finds a problem.
 """
 
@@ -57,7 +57,7 @@ def main() -> int:
 
 
 def run(folder: Path, *, seconds: float, clients: int) -> int:
-    """Start everything, let it all happen, and judge."""
+    """Start everything, run all events, and check the result."""
     say = Timeline()
     with LocalPostgres(folder / "data", settings={"max_connections": "200"}) as database:
         servers = [Served(name, database.url, folder) for name in "ABC"]
@@ -143,7 +143,7 @@ def _newer(folder: Path) -> Path:
 
 
 def deeds(birth: int) -> Iterator[Deed]:
-    """The deeds of the failover trial, and after each fourth of them a message to learn from."""
+    """Yield the operations of the failover trial, and after every fourth one a message to learn from."""
     for number, deed in enumerate(failover.deeds(birth)):
         yield deed
         if number % LEARN_EVERY == 0:
@@ -151,7 +151,7 @@ def deeds(birth: int) -> Iterator[Deed]:
 
 
 def do(book: Book, deed: Deed) -> None:
-    """Do one deed; a message is taken in here, and learned from by whichever server comes to it."""
+    """Perform one operation; a message is stored here, and any server learns from it."""
     if deed["kind"] != "learn":
         failover.do(book, deed)
         return
@@ -160,7 +160,7 @@ def do(book: Book, deed: Deed) -> None:
 
 
 def compare_learned(working: Clients, book: Book) -> list[str]:
-    """Each message that was taken in is there once, and made exactly one memory, once."""
+    """Check that each stored message exists once and led to exactly one memory."""
     learning, say = book.in_space(SPACE), working.say
     problems = _drained(learning, say)
     wanted, doubtful = _taken_in(working.folder)
@@ -183,7 +183,7 @@ def compare_learned(working: Clients, book: Book) -> list[str]:
 
 
 def _drained(learning: Book, say: Timeline) -> list[str]:
-    """Wait until every job is done: one whose server was killed is taken up when its claim has run out."""
+    """Wait until every job is done: the job of a killed server is taken over when its lease expires."""
     started, until = time.monotonic(), time.monotonic() + LEASE + 2 * IDLE
     while (waiting := learning.jobs()) and time.monotonic() < until:
         time.sleep(0.5)
@@ -192,7 +192,7 @@ def _drained(learning: Book, say: Timeline) -> list[str]:
 
 
 def _taken_in(folder: Path) -> tuple[set[str], set[str]]:
-    """Whose messages were acknowledged, and whose calls were given up, by the notes of the clients."""
+    """Return from the clients' notes whose messages were acknowledged, and whose calls were given up."""
     lines = (json.loads(line) for notes in folder.glob("*.notes") for line in notes.read_text("ascii").splitlines())
     begun = {about["who"] for what, about in lines if what == "begun" and about["kind"] == "learn"}
     doubtful = {deed["who"] for deed in crash.read_notes(folder).cut_off if deed["kind"] == "learn"}

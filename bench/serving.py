@@ -31,7 +31,7 @@ class Serving:
         self.peer: Peer
 
     def open(self) -> dict[str, Any]:
-        """Open the store and tell what the candidate offers."""
+        """Open the store and return what the candidate offers."""
         started = time.perf_counter()
         self.peer = peers.load(self.name)(self.store, self.dimension)
         self.peer.prepare([], self.questions)
@@ -39,7 +39,7 @@ class Serving:
         return {"seconds": seconds, "missing": self.peer.missing, "notes": self.peer.notes}
 
     def fill(self, start: int, stop: int) -> dict[str, Any]:
-        """Add rows `start` to `stop` by whatever road is quickest."""
+        """Add rows `start` to `stop` in the fastest way."""
         times = Times()
         rows = self.corpus.rows(start, stop)
         while piece := list(islice(rows, self.peer.piece)):
@@ -101,7 +101,7 @@ class Serving:
         return resident_mb()
 
     def close(self) -> dict[str, Any]:
-        """Let go of the store."""
+        """Close the store."""
         self.peer.close()
         return {}
 

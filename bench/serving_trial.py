@@ -1,4 +1,4 @@
-"""What the trials of servers share: servers to kill, clients that note what they were promised, and a timeline."""
+"""Shared by the trials of servers: servers to kill, clients that note every acknowledgement, and a timeline."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TRIES = 8.0
 
 
 class Timeline:
-    """Says what happens, with the seconds since the start."""
+    """Prints events with the seconds since the start."""
 
     def __init__(self) -> None:
         self._started = time.monotonic()
@@ -51,7 +51,7 @@ class Timeline:
 
 @dataclass(slots=True)
 class Served:
-    """One `commonplace serve`, in a process group of its own, always on the same port."""
+    """One `commonplace serve` in its own process group, always on the same port."""
 
     name: str
     book: str
@@ -87,7 +87,7 @@ class Served:
             time.sleep(0.05)
 
     def processes(self) -> list[psutil.Process]:
-        """The first process and those that serve beside it."""
+        """Return the first process and its workers."""
         if self._front is None or not self._front.is_running():
             return []
         below = self._front.children()
@@ -114,7 +114,7 @@ class Served:
         self.processes()[1].kill()
 
     def end(self) -> None:
-        """Ask it to end, and wait: requests at hand are answered first."""
+        """Ask it to stop, and wait: it answers open requests first."""
         assert self._front is not None
         self._front.terminate()
         self._front.wait(GRACE)
@@ -150,7 +150,7 @@ def _free_port() -> int:
 
 @dataclass(slots=True)
 class Clients:
-    """Threads that each do one deed after another through a RemoteBook, with a note before and after each."""
+    """Threads that perform one operation after another through a RemoteBook, with a note before and after each."""
 
     url: str
     folder: Path
@@ -179,7 +179,7 @@ class Clients:
             time.sleep(0.05)
 
     def watch(self, seconds: float) -> None:
-        """Let them go on, saying each second how much was acknowledged."""
+        """Let them continue, and print each second how much was acknowledged."""
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0:
             time.sleep(min(left, 1.0))
@@ -189,7 +189,7 @@ class Clients:
             self._seen = done
 
     def stop(self) -> list[str]:
-        """Let each end after the call that it is in; what went wrong."""
+        """Let each finish its current call and end; return what went wrong."""
         self._stop.set()
         until = time.monotonic() + GRACE
         for thread in self._threads:
@@ -198,12 +198,12 @@ class Clients:
         return [f"{waiting} clients still waited for an answer after {GRACE:g} s"] if waiting else []
 
     def _run(self) -> None:
-        # Whoever gave a call up does not know what became of it: the next of its deeds are another's.
+        # A client that gave up a call does not know its outcome, so its next operations use another name.
         while not self._stop.is_set() and self._live(next(self._births)):
             pass
 
     def _live(self, birth: int) -> bool:
-        """Do one deed after another; whether to go on under another name."""
+        """Perform one operation after another; return whether to continue under another name."""
         log = os.open(self.folder / f"{birth:06}.notes", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         started = time.monotonic()
         try:
@@ -214,7 +214,7 @@ class Clients:
                     started = time.monotonic()
                     self._one(book, log, deed)
                     (self.folder / f"{birth:06}.first").touch()
-        except Exception as error:  # noqa: BLE001  # the judge wants to know of any: no other error at all is allowed
+        except Exception as error:  # noqa: BLE001  # every error is recorded: no other error is allowed
             seconds = time.monotonic() - started
             if isinstance(error, ServerUnavailable) and seconds >= TRIES:
                 self.given_up += 1
@@ -232,20 +232,20 @@ class Clients:
         started = time.monotonic()
         try:
             self.do(book, deed)
-        except AnswerLost:  # what each `forget` does to the answers before it; the deed is promised all the same
+        except AnswerLost:  # `forget` erases earlier answers; the operation itself is still guaranteed
             self.lost += 1
         ended = time.monotonic()
         note(log, "done", deed["number"])
-        # Counting waits for the others' turns: how long says nothing about a server.
+        # Increments wait for other writers, so their time says nothing about a server.
         self.calls.append((ended, ended - started if deed["kind"] != "increment" else 0.0))
         recall(book, deed)
 
 
-# -- the judgement --------------------------------------------------------------------------------
+# -- the check --------------------------------------------------------------------------------
 
 
 def verdict(clients: Clients, where: str, more: Sequence[Callable[[Book], list[str]]] = ()) -> int:
-    """Compare the book itself with the clients' notes and print the account; 1 if a promise is broken."""
+    """Compare the book with the clients' notes and print the result; return 1 if a guarantee is broken."""
     say, problems = clients.say, clients.stop()
     say("the clients have ended; verifying")
     ledger = crash.read_notes(clients.folder)

@@ -1,4 +1,4 @@
-"""commonplace beside its peers and bare SQLite: one command, one run, one table.
+"""Compare commonplace with other systems and bare SQLite: one command, one run, one table.
 
     python bench/speed.py                     everything (an hour: the peers are slow at 100,000)
     python bench/speed.py --quick             a smoke run of a minute or two
@@ -41,7 +41,7 @@ def main() -> None:
     options = _options()
     plan = _plan(options)
     folder = Path(tempfile.mkdtemp(prefix="speed-", dir=options.tmp))
-    os.environ["TMPDIR"] = str(folder)  # what candidates leave behind goes with it
+    os.environ["TMPDIR"] = str(folder)  # candidates' temporary files are removed with it
     try:
         trial = _measure(plan, folder, options)
     finally:
@@ -94,7 +94,7 @@ def _plan(options: argparse.Namespace) -> Plan:
 
 
 def _present(name: str) -> bool:
-    """Whether a candidate is installed; who is not is left out, aloud."""
+    """Return whether a candidate is installed; print a remark if it is left out."""
     distribution = peers.PEERS[name].distribution
     if name == peers.OURS:
         found = bool(importlib.util.find_spec("commonplace")) or (ROOT / "src/commonplace/__init__.py").exists()

@@ -3,7 +3,7 @@
 python bench/standby.py [--seconds 20] [--folder DIR]
 
 The writers know both servers by one URL and nothing else. Prints what happened when; the exit code is 1 if an
-acknowledged write is missing, anything stands twice or in part, or a caller saw an error.
+acknowledged write is missing, anything is doubled or incomplete, or a caller saw an error.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def main() -> int:
 
 
 def run(folder: Path, *, seconds: float) -> int:
-    """Let them write, kill the primary, promote the standby, let them go on."""
+    """Let them write, kill the primary, promote the standby, let them continue."""
     with LocalPostgres(folder / "primary") as primary:
         standby = primary.standby(folder / "standby", synchronous=True)
         try:

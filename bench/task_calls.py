@@ -1,4 +1,4 @@
-"""How many questions to a model each operation of task-centric memory takes: ours beside AutoGen's.
+"""Count the model calls of each operation of task-centric memory: commonplace and AutoGen.
 
     python bench/task_calls.py [--json]
 
@@ -94,7 +94,7 @@ async def counted(folder: Path, make: Callable[..., Any], teachable: Callable[[A
 
     async def assign(task: str) -> tuple[str, str]:
         tried.append(task)
-        # Wrong the first time, whatever stands below the task; right with the insight from that failure.
+        # Wrong the first time; right with the insight from that failure.
         return ("11" if len(tried) == 1 else "12"), "I counted."
 
     controller = make(folder, client, assign)

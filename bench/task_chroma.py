@@ -1,4 +1,4 @@
-"""AutoGen's task-centric memory without its download: its collections get an embedding that is here already."""
+"""AutoGen's task-centric memory without its download: its collections use the embedder of commonplace."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from commonplace.models.embedders.static import StaticEmbedder
 
 @contextmanager
 def shipped_embedding() -> Iterator[None]:
-    """Let every collection that is made meanwhile embed with the model that commonplace brings along."""
+    """Let every collection created meanwhile embed with the included model of commonplace."""
     from chromadb.api.client import Client
 
     make = Client.create_collection

@@ -1,4 +1,4 @@
-"""Which memos help with a task: how well a bank chooses with no model, on labelled data.
+"""Measure how well a bank chooses the memos that help with a task, without a model, on labelled data.
 
     python bench/tasks.py tests/data/tasks/dev.jsonl [--json]
 

@@ -1,4 +1,4 @@
-"""The trials: what needs no data, then everything at each size."""
+"""The trials: first those without data, then everything at each size."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WARM = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """How much is measured, and of whom."""
+    """The sizes, repetitions and candidates of a run."""
 
     names: tuple[str, ...]
     sizes: tuple[int, ...]
@@ -52,7 +52,7 @@ class Plan:
 
 @dataclass(slots=True)
 class Trial:
-    """One run: its plan, its corpus, its table, and the notes of those who took part."""
+    """One run: its plan, its corpus, its table, and the notes of the candidates."""
 
     plan: Plan
     corpus: Corpus
@@ -70,7 +70,7 @@ class Trial:
         self._medians(lines.IMPORT, self.turns.repeat(lines.IMPORT, self.plan.names, self.plan.repeats, step))
 
     def installs(self) -> None:
-        """Install each into a fresh environment, count and weigh."""
+        """Install each into a fresh environment, and count packages and megabytes."""
         for name in self.plan.names:
             say(f"installing {peers.PEERS[name].title} into a fresh environment")
             got = self.turns.attempt(lines.PACKAGES, name, install, name, self.folder)
@@ -96,7 +96,7 @@ class Trial:
         return Worker.start(name, self.corpus.folder, home / name, self.plan.dimension)
 
     def _fill(self, line: Line, home: Path, name: str, size: int) -> bool:
-        """Bring one candidate's store to size, in a process that ends with it."""
+        """Fill one candidate's store, in a process that then ends."""
         until = time.monotonic() + self.plan.limit
         worker = self._worker(home, name)
         wall = cpu = 0.0
@@ -199,7 +199,7 @@ class Trial:
                 self.table.put(line, name, _beats(got["busy"], plan.calls))
 
     def _embedded(self, home: Path, size: int) -> None:
-        """Ours with its own embedder at work; its share stands on a line of its own."""
+        """Measure commonplace with its own embedder, whose share is a separate line."""
         line, share, name = lines.embedded(size), lines.embedder(size), peers.EMBEDDED
         if not self.turns.attempt(line, name, self._fill, lines.filled(size), home, name, size):
             return

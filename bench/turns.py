@@ -1,4 +1,4 @@
-"""Taking turns: every candidate does a little, then the next, so that noise hits all alike."""
+"""Candidates take turns in small steps, so that noise affects all of them equally."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def say(text: str, *, lasting: bool = False) -> None:
-    """Tell the reader what goes on: one line that is overwritten, or a lasting one."""
+    """Print progress: one line that is overwritten, or a permanent one."""
     live = sys.stderr.isatty()
     start, end = ("\r\x1b[K", "\n" if lasting else "") if live else ("", "\n")
     print(f"{start}{text}", end=end, file=sys.stderr, flush=True)
@@ -45,7 +45,7 @@ class Got:
 
 @dataclass(frozen=True, slots=True)
 class Turns:
-    """Asks workers on behalf of a table: a failure becomes that candidate's cell, and the others go on."""
+    """Sends commands to workers for a table: a failure becomes that candidate's cell, and the others continue."""
 
     table: Table
     limit: float
@@ -90,7 +90,7 @@ class Turns:
         offset: int = 0,
         **args: object,
     ) -> dict[str, Got]:
-        """Let every worker do `total` things, a chunk at a time; the slow stop at the limit."""
+        """Let every worker do `total` operations, a chunk at a time; slow ones stop at the limit."""
         got = {name: Got() for name in self.still(line, workers)}
         while waiting := [n for n in self.still(line, got) if got[n].done < total and not got[n].remark]:
             say(f"{_place(line)}: {min(got[name].done for name in waiting):,} of {total:,}")

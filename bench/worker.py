@@ -1,7 +1,7 @@
-"""One candidate in a process of its own: reads a command a line, answers a line.
+"""One candidate in its own process: reads one command a line, answers one line.
 
 `worker.py serve NAME CORPUS STORE DIMENSION` serves commands; `worker.py import NAME` times the import;
-`worker.py cold NAME CORPUS STORE DIMENSION OPERATION` opens a store, recalls once and tells its CPU time.
+`worker.py cold NAME CORPUS STORE DIMENSION OPERATION` opens a store, recalls once and prints its CPU time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 
 def main() -> None:
-    """Do as the command line says; answers go to the real standard output, chatter to standard error."""
+    """Run the command line; answers go to the real standard output, everything else to standard error."""
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
     mode, *args = sys.argv[1:]
@@ -52,7 +52,7 @@ def cold(name: str, corpus: str, store: str, dimension: str, operation: str) -> 
 
 
 def serve(answers: Any, name: str, corpus: str, store: str, dimension: str) -> None:
-    """Answer commands until told to close, or until the other side hangs up."""
+    """Answer commands until `close`, or until the other side hangs up."""
     from serving import Serving
 
     serving = Serving(name, Path(corpus), Path(store), int(dimension))

@@ -56,7 +56,7 @@ def convert(source: Path, out: Path) -> None:
 
 
 def read_matrix(path: Path) -> Floats:
-    """The one tensor of a safetensors file: a length, a JSON header, then the numbers."""
+    """Return the only tensor of a safetensors file: a length, a JSON header, then the numbers."""
     data = path.read_bytes()
     (length,) = struct.unpack("<Q", data[:8])
     header = json.loads(data[8 : 8 + length])
@@ -69,7 +69,7 @@ def read_matrix(path: Path) -> Floats:
 
 
 def read_tokens(path: Path) -> list[str]:
-    """The vocabulary in the order of its ids, which have no gap."""
+    """Return the vocabulary in the order of its ids, which have no gap."""
     vocabulary: dict[str, int] = json.loads(path.read_bytes())["model"]["vocab"]
     tokens = sorted(vocabulary, key=vocabulary.__getitem__)
     if [vocabulary[token] for token in tokens] != list(range(len(tokens))):
@@ -78,14 +78,14 @@ def read_tokens(path: Path) -> list[str]:
 
 
 def quantize(matrix: Floats) -> tuple[npt.NDArray[np.int8], Floats]:
-    """Each row as whole numbers from -127 to 127, and what to multiply them by."""
+    """Return each row as integers from -127 to 127, and its scale."""
     scales = np.abs(matrix).max(axis=1) / np.float32(127)
     rows = np.rint(matrix / np.where(scales > 0, scales, 1)[:, np.newaxis])
     return rows.astype(np.int8), scales.astype(np.float32)
 
 
 def about(out: Path, dimension: int) -> dict[str, object]:
-    """What model.json says; StaticEmbedder reads the first entries, people the rest."""
+    """Return the content of model.json; StaticEmbedder reads the first entries, the rest is for people."""
     return {
         "name": "potion-base-8M-int8",
         "version": "1",

@@ -1,4 +1,4 @@
-"""Makes docs/images/page_log.png: a run of agents in a page log, as Chromium shows it. Run after changing its looks.
+"""Makes docs/images/page_log.png: a run of agents in a page log, in Chromium. Run it after changing the layout.
 
 python tools/make_page_log_shot.py
 """

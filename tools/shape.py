@@ -2,7 +2,7 @@
 
 python tools/shape.py            everything
 python tools/shape.py --layers   only the imports that point the wrong way
-python tools/shape.py --json     everything, for machines
+python tools/shape.py --json     everything as JSON
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def imports(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def wrong_imports() -> list[str]:
-    """Return each import that points up, or sideways between rooms that stand apart."""
+    """Return each import that points up, or sideways between rooms that do not import one another."""
     found = []
     for path in files():
         room = room_of(path)

@@ -1,6 +1,6 @@
-"""Runs the whole of zerolatency 0.2.1 against a server here, with the SDKs that it imports (261 MB); no part of CI.
+"""Run all of zerolatency 0.2.1 against a local server, with the SDKs that it imports (261 MB); not part of CI.
 
-PYTHONPATH=src:. python tools/try_zerolatency.py DIRECTORY     (made if it is not there)
+PYTHONPATH=src:. python tools/try_zerolatency.py DIRECTORY     (created if missing)
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ print("done")
 
 
 def main(directory: Path) -> None:
-    """Install the package if need be, and run its client and its wrappers."""
+    """Install the package if needed, and run its client and its wrappers."""
     target = directory / PACKAGE
     if not target.exists():
         install = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(target), "zerolatency==0.2.1"]

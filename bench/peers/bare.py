@@ -1,4 +1,4 @@
-"""Bare SQLite: a row, an FTS5 entry and a vector blob in one durable transaction; the floor of what it costs.
+"""Bare SQLite: a row, an FTS5 entry and a vector blob in one durable transaction; the minimum cost.
 
 Vectors are searched exactly, in a float32 matrix that is read once. There are no versions, no
 scores, no calibration, no token budget and no other process to catch up with.

@@ -1,4 +1,4 @@
-"""What the benchmark asks of a candidate. Nothing heavy is imported here: imports are timed."""
+"""The interface of a candidate. Nothing heavy is imported here, because imports are timed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OPERATIONS = ("vector", "both", "space_vector", "space_both")
 
 
 class Peer:
-    """One candidate, open on one store. Each method does the whole of what its name says, durably."""
+    """One candidate, open on one store. Each method does all of what its name says, durably."""
 
     missing: ClassVar[dict[str, str]] = {}
     """Operations that the candidate does not offer, each with the reason."""
@@ -37,7 +37,7 @@ class Peer:
         raise NotImplementedError
 
     def fill(self, rows: Sequence[Row]) -> None:
-        """Bring the store to size; not compared, so any road will do."""
+        """Fill the store in any way; this is not compared."""
         self.add_many(rows)
 
     def vector(self, question: Question) -> Any:
@@ -83,4 +83,4 @@ class Peer:
         """Undo `open_async`."""
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Close the store."""

@@ -1,4 +1,4 @@
-"""commonplace as it is out of the box: recall by text, the query embedded by its own model."""
+"""commonplace with its defaults: recall by text, the query embedded by its own model."""
 
 from __future__ import annotations
 

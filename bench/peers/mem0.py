@@ -1,4 +1,4 @@
-"""mem0ai with infer=False on its own default store (Qdrant in a local path); no model is asked anything."""
+"""mem0ai with infer=False on its own default store (Qdrant in a local path); no language model is used."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EVERYBODY = {"agent_id": "bench"}
 
 
 class LookUp:
-    """Stands where mem0 keeps its embedder."""
+    """Replaces mem0's embedder."""
 
     def __init__(self, vectors: Vectors) -> None:
         self.vectors = vectors

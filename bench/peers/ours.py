@@ -17,7 +17,7 @@ WHOLE = "all"
 
 
 class Given:
-    """An embedder of the wanted dimension that is never asked: every call brings its vector along."""
+    """An embedder of the wanted dimension that is never used: every call passes its vector."""
 
     name = "given"
     version = "1"
@@ -26,7 +26,7 @@ class Given:
         self.dimension = dimension
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
-        """Something of the right shape, for the book's own trial at its opening."""
+        """Return a vector of the right shape, for the book's check at opening."""
         return np.stack([self.embed_query(text) for text in texts])
 
     def embed_query(self, text: str) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Switches for parts of the ranking, to see what each is worth. Only this looks behind the public API."""
+"""Switches that turn off parts of the ranking. Only this module uses private names."""
 
 from __future__ import annotations
 

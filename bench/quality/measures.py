@@ -1,4 +1,4 @@
-"""What a ranking is worth: numbers for one question, and what they come to over many."""
+"""Measures of a ranking: for one question, and over many."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def in_sessions(wanted: frozenset[str], sessions: Sequence[str | None]) -> dict[
 
 
 def updated(question: Question, ids: Sequence[str]) -> float | None:
-    """Whether what holds now ranks above what held before; None for questions about no update."""
+    """Return whether the current value ranks above the outdated one; None for questions without an update."""
     if not (question.old and question.new):
         return None
     places = {id: place for place, id in enumerate(ids)}

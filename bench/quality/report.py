@@ -1,4 +1,4 @@
-"""The tables, as text that can stand in a document."""
+"""The tables, as text for a document."""
 
 from __future__ import annotations
 

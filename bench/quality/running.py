@@ -44,7 +44,7 @@ class Row:
 
 
 def run(name: str, system: systems.System, cases: Sequence[Case], limit: float) -> Iterator[Row]:
-    """Ask one system everything; a set that takes longer than the limit is left unfinished, aloud."""
+    """Ask one system everything; a set that exceeds the limit is left unfinished, with a remark."""
     try:
         for set_ in dict.fromkeys(case.set for case in cases):
             yield from _set(name, system, [case for case in cases if case.set == set_], limit)
@@ -107,7 +107,7 @@ def _row(name: str, case: Case, question: Question, kind: Kind, answer: systems.
 
 
 def _counted(ids: Iterable[str], case: Case, where: dict[str, str | None], question: Question) -> list[str]:
-    """What counts: a text that says word for word what the evidence says is that evidence, wherever it stands."""
+    """Return the texts that count as evidence, including exact copies elsewhere in the book."""
     if not question.ignored:
         return list(ids)
     texts = {unit.id: unit.text for unit in case.units}

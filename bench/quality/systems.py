@@ -1,4 +1,4 @@
-"""What is measured: commonplace through its public API, and the plain means beside it, on the same units."""
+"""The measured systems: commonplace through its public API, and simple baselines on the same units."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Reading:
 
 
 class Commonplace:
-    """The product, as a user has it who sets nothing: each case is a space of one book."""
+    """commonplace with default settings: each case is a space of one book."""
 
     def __init__(
         self, embedder: str | None = None, budgets: Sequence[int] = BUDGETS, reading: Reading | None = None
@@ -142,7 +142,7 @@ class Commonplace:
 
 
 class Reconciling(Commonplace):
-    """The product when each memory is reconciled with what is known: what is said again stands for both."""
+    """commonplace with reconciliation: a repetition counts as the repeated memory, too."""
 
     def fill(self, case: Case) -> None:
         self.stands: dict[str, list[str]] = {}
@@ -179,7 +179,7 @@ class Ranker:
 
     def fill(self, case: Case) -> None:
         self.units = case.units
-        # A speaker who is told apart nowhere else has to stand in the text.
+        # These systems have no field for the speaker, so the text names it.
         self.texts = [f"{unit.speaker}: {unit.text}" if unit.speaker else unit.text for unit in case.units]
         self.learn()
 
@@ -214,7 +214,7 @@ class Ranker:
         )
 
     def _packed(self, places: Sequence[int], budget: int) -> Iterator[str]:
-        """What fits: one line a unit with its date, the best first, skipping what is too long."""
+        """Return the units that fit: one line each with its date, the best first, skipping too long ones."""
         left = budget
         for place in places:
             if left < 5:
@@ -346,7 +346,7 @@ class Mem0(Meaning):
 
 
 class Embedding:
-    """Stands where mem0 keeps its embedder."""
+    """Replaces mem0's embedder."""
 
     def __init__(self, embedder: Any) -> None:
         self.embedder = embedder
@@ -362,7 +362,7 @@ _stemmer = Stemmer.Stemmer("english")
 
 
 def stems(text: str) -> list[str]:
-    """The stems of a text's words, as anybody would make them."""
+    """Return the stems of a text's words."""
     words = "".join(char.lower() if char.isalnum() else " " for char in text).split()
     return list(_stemmer.stemWords(words))
 

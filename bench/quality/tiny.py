@@ -1,4 +1,4 @@
-"""Small books as people first try them: memories, questions that they answer, and questions about something else."""
+"""Small books, as in a first trial: memories, questions that they answer, and other questions."""
 
 from __future__ import annotations
 
