@@ -14,7 +14,6 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "commonplace"
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
-VOCABULARY = ("errors", "values", "settings", "filters", "wire")
 MOST_ROOT_MODULES = 14
 
 
@@ -48,28 +47,6 @@ def test_every_room_has_a_layer() -> None:
 
 def test_the_root_holds_few_modules() -> None:
     assert len(list(PACKAGE.glob("*.py"))) <= MOST_ROOT_MODULES
-
-
-def imported(path: Path) -> list[str]:
-    """Return the modules of ours that a file imports, as it spells them."""
-    found = []
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "commonplace":
-            found.append(node.module)
-        elif isinstance(node, ast.Import):
-            found += [alias.name for alias in node.names if alias.name.split(".")[0] == "commonplace"]
-    return found
-
-
-def test_integrations_use_public_names_only() -> None:
-    allowed = ("commonplace", "commonplace.integrations", *(f"commonplace.{name}" for name in VOCABULARY))
-    wrong = [
-        f"{path.relative_to(PACKAGE)}: {module}"
-        for path in (PACKAGE / "integrations").rglob("*.py")
-        for module in imported(path)
-        if module not in allowed and not module.startswith(tuple(f"{name}." for name in allowed[1:]))
-    ]
-    assert wrong == []
 
 
 def test_no_module_imports_private_names_of_another() -> None:

@@ -42,8 +42,7 @@ INTENDED = {
     *("Learned", "Link", "Job"),
     *("Entry", "File", "Message", "Stats", "Check", "Dated", "dates_in"),
     *("KeyValue", "Canvas", "Transcript", "pack"),
-    *("Rules", "Turn", "find_json", "informative_words", "load_embedder", "make_chat"),
-    *("quote_notes", "redact_text", "sentences", "strip_recalled"),
+    *("informative_words", "quote_notes", "redact_text", "strip_recalled"),
     *ERRORS,
 }
 

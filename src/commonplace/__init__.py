@@ -54,15 +54,9 @@ if TYPE_CHECKING:
     from commonplace.guard.echo import strip_recalled as strip_recalled
     from commonplace.guard.redaction import redact_text as redact_text
     from commonplace.kv import KeyValue as KeyValue
-    from commonplace.learn.chat import Turn as Turn
-    from commonplace.learn.chat import make_chat as make_chat
-    from commonplace.learn.extractor import Rules as Rules
-    from commonplace.learn.model import find_json as find_json
-    from commonplace.learn.segment import sentences as sentences
     from commonplace.location import open as open
     from commonplace.location import open_async as open_async
     from commonplace.location import reindex as reindex
-    from commonplace.models.embedders import load_embedder as load_embedder
     from commonplace.recall.pack import pack as pack
     from commonplace.recall.pack import quote_notes as quote_notes
     from commonplace.recall.request import informative_words as informative_words
@@ -104,12 +98,7 @@ _HOMES = {
     "guard.echo": "strip_recalled",
     "guard.redaction": "redact_text",
     "kv": "KeyValue",
-    "learn.chat": "Turn make_chat",
-    "learn.extractor": "Rules",
-    "learn.model": "find_json",
-    "learn.segment": "sentences",
     "location": "open open_async reindex",
-    "models.embedders": "load_embedder",
     "recall.pack": "pack quote_notes",
     "recall.request": "informative_words",
     "settings": "Settings __version__",

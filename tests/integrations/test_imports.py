@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ import commonplace
 
 ROOT = Path(commonplace.__file__).parent / "integrations"
 FILES = sorted(ROOT.rglob("*.py"))
+PACKAGES = ("commonplace.learn", "commonplace.models.embedders")
+"""Packages whose names are public."""
 VOCABULARY = ("errors", "values", "settings", "filters", "wire", "integrations")
 
 
@@ -30,5 +33,7 @@ def test_only_public_names_are_imported(path: Path) -> None:
         assert not name.startswith("_") or name == "__version__", name
         if module == "commonplace":
             assert not name or name in commonplace.__all__, name
+        elif module in PACKAGES:
+            assert name in import_module(module).__all__, name
         else:
             assert module.split(".")[1] in VOCABULARY, module

@@ -14,8 +14,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from commonplace import Hit, Rules, informative_words, load_embedder, sentences, strip_recalled
+from commonplace import Hit, informative_words, strip_recalled
 from commonplace.integrations.tasks.memo import Memo, read_memo
+from commonplace.learn import Rules, sentences
+from commonplace.models.embedders import load_embedder
 from commonplace.values.arrays import Floats
 from commonplace.values.extraction import Utterance
 
