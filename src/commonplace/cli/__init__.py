@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import os
 import sys
@@ -79,13 +78,10 @@ def _run(words: list[str], console: Console) -> int:
 def build_parser() -> Parser:
     """Return the parser of every command; `args.run` is the function to call."""
     root = Parser(prog="commonplace", description=_DESCRIPTION, epilog=_EXAMPLES, parents=[book_options()])
-
-    def show_help(args: argparse.Namespace, console: Console) -> int:
-        root.print_help()
-        return 0
-
     root.add_argument("--version", action="version", version=f"commonplace {__version__}")
-    root.set_defaults(book=None, space=None, embedder=None, reranker=None, json=False, run=show_help)
+    root.set_defaults(
+        book=None, space=None, embedder=None, reranker=None, json=False, run=lambda args, console: root.print_help()
+    )
     commands = root.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     for declared in (
         memories.COMMANDS,

@@ -69,14 +69,14 @@ def open_core(args: Namespace) -> closing[Core]:
     return closing(location.open_core(where, embedder=setting(args, "embedder"), extractor=setting(args, "extractor")))
 
 
-def open_store(args: Namespace) -> closing[Store]:
-    """Open the store of the book, which must exist, for work without an embedder."""
-    return closing(_open_store(ensure_exists(place(args))))
+def open_store(args: Namespace, console: Console | None = None) -> closing[Store]:
+    """Open the store of the book, for work without an embedder; with a console, create a missing book and say so."""
+    from commonplace import location
+    from commonplace.settings import Settings
 
-
-def open_or_create_store(args: Namespace, console: Console) -> closing[Store]:
-    """Open the store of the book; create it if it is missing, and say so."""
-    return closing(_announce_new(args, console, _open_store))
+    if console is None:
+        return closing(location.open_store(ensure_exists(place(args)), Settings()))
+    return closing(_announce_new(args, console, lambda where: location.open_store(where, Settings())))
 
 
 def _announce_new(args: Namespace, console: Console, open_at: Callable[[str], T]) -> T:
@@ -88,13 +88,6 @@ def _announce_new(args: Namespace, console: Console, open_at: Callable[[str], T]
     if is_new:
         console.remark(f"created a new book at {label(where)}")
     return opened
-
-
-def _open_store(where: str) -> Store:
-    from commonplace.location import open_store
-    from commonplace.settings import Settings
-
-    return open_store(where, Settings())
 
 
 def _open_book(args: Namespace, where: str) -> Book:

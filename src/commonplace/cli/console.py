@@ -235,23 +235,18 @@ class Progress:
         self._label, self._total, self._stream, self._clock = label, total, stream or sys.stderr, clock
         self._draws = self._stream.isatty()
         self._started_at, self._drawn_at = clock(), float("-inf")
-        self._first: int | None = None
-        self.done = 0
+        self.done = self._first = 0
+        self.has_begun = False
 
     def update(self, done: int, total: int | None = None) -> None:
         """Set how much is done, and of how much."""
-        if self._first is None:
+        if not self.has_begun:
             # An earlier run's progress says nothing about this run's rate.
-            self._first = done if total else 0
+            self.has_begun, self._first = True, done if total else 0
         self.done = done
         self._total = total if total is not None else self._total
         if self._draws and self._clock() - self._drawn_at >= _BETWEEN:
             self._draw()
-
-    @property
-    def has_begun(self) -> bool:
-        """Return whether `update` was called."""
-        return self._first is not None
 
     def over(self, items: Iterable[T]) -> Iterator[T]:
         """Yield the items and count them."""
@@ -262,7 +257,7 @@ class Progress:
     def line(self) -> str:
         """Return the bar's current text."""
         seconds = max(self._clock() - self._started_at, 1e-9)
-        rate = (self.done - (self._first or 0)) / seconds
+        rate = (self.done - self._first) / seconds
         if not self._total:
             return f"{self._label} {self.done:,}  {rate:,.0f}/s"
         share = min(self.done / self._total, 1.0)

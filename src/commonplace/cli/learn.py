@@ -7,7 +7,6 @@ import time
 from argparse import Namespace
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,6 @@ from commonplace.values import ORIGINS, Learned, Link, Memory, Scope
 
 if TYPE_CHECKING:
     from commonplace.book import Book
-    from commonplace.memories.core import Core, Place
 
 COMMANDS = Commands()
 
@@ -147,10 +145,17 @@ _SLEEP_SECONDS = 0.1
 
 
 class _EndRequest:
-    """Handles signals that ask to end; a second one raises KeyboardInterrupt."""
+    """Treats Ctrl-C and SIGTERM as a request to end after the current job; a second one raises KeyboardInterrupt."""
 
-    def __init__(self) -> None:
-        self.received = False
+    received = False
+
+    def __enter__(self) -> _EndRequest:
+        self._before = {number: signal.signal(number, self) for number in (signal.SIGINT, signal.SIGTERM)}
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         if self.received:
@@ -164,23 +169,7 @@ class _EndRequest:
             time.sleep(min(_SLEEP_SECONDS, seconds))
 
 
-@contextmanager
-def _end_on_signal() -> Iterator[_EndRequest]:
-    """Treat Ctrl-C and SIGTERM as a request to end after the current job."""
-    request = _EndRequest()
-    before = {number: signal.signal(number, request) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield request
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-@COMMANDS.add(
-    "work",
-    Option("--once", "stop when no job is due; exit status 1 if one failed"),
-    arguments.EXTRACTOR,
-)
+@COMMANDS.add("work", Option("--once", "stop when no job is due; exit status 1 if one failed"), arguments.EXTRACTOR)
 def _work(args: Namespace, console: Console) -> Result:
     """Run the jobs of all spaces, or of --space, until Ctrl-C.
 
@@ -188,10 +177,13 @@ def _work(args: Namespace, console: Console) -> Result:
     commonplace work --once --json
     """
     from commonplace.learn import jobs
+    from commonplace.memories.core import Place
+    from commonplace.values import checks
 
     done = failed = 0
-    with books.open_core(args) as core, warnings_as_remarks(console), _end_on_signal() as end:
-        only = _place(core, args.space)
+    with books.open_core(args) as core, warnings_as_remarks(console), _EndRequest() as end:
+        # The space named on the command line; the environment does not count here.
+        only = None if args.space is None else Place(core.store, checks.name(args.space, "space"))
         if args.once:
             attempts = jobs.run_due(core, only)
         else:
@@ -203,14 +195,6 @@ def _work(args: Namespace, console: Console) -> Result:
                 break
     text = f"ran {plural(done, 'job')}" + (f"; {failed:,} failed, see `commonplace jobs`" if failed else "")
     return Result({"done": done, "failed": failed}, text, status=int(args.once and failed > 0))
-
-
-def _place(core: Core, space: str | None) -> Place | None:
-    """Return the space named on the command line; the environment does not count here."""
-    from commonplace.memories.core import Place
-    from commonplace.values import checks
-
-    return None if space is None else Place(core.store, checks.name(space, "space"))
 
 
 @COMMANDS.on_book("jobs", Option("--dead", "only permanently failed jobs"))

@@ -25,7 +25,7 @@ from commonplace.cli.console import (
     terminal_width,
     width,
 )
-from commonplace.values import ORIGINS, SIGNALS, Draft, Hit, Memory, Recall, Within
+from commonplace.values import ORIGINS, SIGNALS, Draft, Memory, Recall, Within
 from commonplace.wire import plain
 
 if TYPE_CHECKING:
@@ -192,15 +192,12 @@ def _answer(found: Recall, *, explain: bool) -> str:
         return NOTHING if found.coverage == "unknown" else "The matching memories do not fit into --max-tokens."
     if not explain:
         return found.text
-    heads = ("SCORE", "RELEVANCE", "MEANING", "WORDS", "CERTAINTY", "RECENCY", "STRENGTH")
-    rows = [_score_row(hit) for hit in (*found.hits, *found.avoid)]
-    return table((*(f"{head}:>" for head in heads), "KIND", "TEXT:20"), rows)
-
-
-def _score_row(hit: Hit) -> tuple[str, ...]:
-    parts = hit.parts
-    numbers = (hit.score, parts.relevance, parts.meaning, parts.words, parts.certainty, parts.recency, parts.strength)
-    return (*(f"{number:.2f}" for number in numbers), hit.memory.kind, hit.memory.text)
+    parts = ("relevance", "meaning", "words", "certainty", "recency", "strength")
+    rows = []
+    for hit in (*found.hits, *found.avoid):
+        numbers = (hit.score, *(getattr(hit.parts, part) for part in parts))
+        rows.append((*(f"{number:.2f}" for number in numbers), hit.memory.kind, hit.memory.text))
+    return table(("SCORE:>", *(f"{part.upper()}:>" for part in parts), "KIND", "TEXT:20"), rows)
 
 
 @COMMANDS.on_book(

@@ -45,13 +45,11 @@ def _forget(args: Namespace, console: Console) -> Result | int:
     """
     selector = _selector(args, everything=args.everything)
     with books.open_existing(args) as book:
-        if args.dry_run:
+        if args.dry_run or (not args.yes and sys.stdin.isatty()):
             would = book.forget(**selector, dry_run=True)
-            return Result(would, "\n".join([*would.ids, f"would forget {_counts(would)}"]))
-        if not args.yes and sys.stdin.isatty():
-            would = book.forget(**selector, dry_run=True)
-            if not _confirm(would):
-                console.remark("nothing was forgotten")
+            if args.dry_run:
+                return Result(would, "\n".join([*would.ids, f"would forget {_counts(would)}"]))
+            if not _confirm(would, console):
                 return 1
         gone = book.forget(**selector)
     return Result(gone, f"forgot {_counts(gone)}")
@@ -84,8 +82,7 @@ def _prune(args: Namespace, console: Console) -> Result | int:
                 notice = "" if args.dry_run else "nothing was forgotten: add --yes to forget"
                 return Result(would, f"{preview}would forget {_counts(would)}", notice=notice)
             sys.stderr.write(escape_controls(preview))
-            if not _confirm(would):
-                console.remark("nothing was forgotten")
+            if not _confirm(would, console):
                 return 1
         gone = book.prune(**policy, dry_run=False)
     return Result(gone, f"forgot {_counts(gone)}")
@@ -147,9 +144,12 @@ def _counts(gone: Forgotten) -> str:
     return ", ".join([plural(gone.memories, "memory", "memories"), *(plural(*each) for each in others if each[0])])
 
 
-def _confirm(would: Forgotten) -> bool:
+def _confirm(would: Forgotten, console: Console) -> bool:
     if not any((would.memories, would.entries, would.files, would.messages)):
         return True
     sys.stderr.write(f"Forget {_counts(would)}? This cannot be undone. [y/N] ")
     sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    confirmed = sys.stdin.readline().strip().lower() in ("y", "yes")
+    if not confirmed:
+        console.remark("nothing was forgotten")
+    return confirmed

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from commonplace.cli import books, inputs
-from commonplace.cli.arguments import Commands, Option, Section
+from commonplace.cli.arguments import Commands, Option, Section, pick
 from commonplace.cli.console import Console, Result, table
 from commonplace.errors import InvalidInput, ModelUnavailable, StoreError, missing_package
 from commonplace.store.postgres.local import LocalPostgres
@@ -36,8 +36,8 @@ POSTGRES = Commands()
         Option("--host HOST", "address; other than loopback requires keys (127.0.0.1)", default="127.0.0.1"),
         Option("--port N", "port; 0 chooses a free one (8420)", type=int, default=8420),
         Option("--workers N", "processes that share the port (1)", type=int, default=1),
-        Option("--tls-certificate FILE", "serve HTTPS with this certificate", type=Path),
-        Option("--tls-key FILE", "the certificate's private key", type=Path),
+        Option("--tls-certificate FILE", "serve HTTPS with this certificate", type=Path, dest="certificate"),
+        Option("--tls-key FILE", "the certificate's private key", type=Path, dest="private_key"),
     ),
     Section(
         "how it serves",
@@ -82,19 +82,13 @@ def _serve(args: Namespace, console: Console) -> None:
 def _listener(args: Namespace) -> Listener:
     from commonplace.server.config import Listener
 
-    if (args.tls_certificate is None) != (args.tls_key is None):
+    if (args.certificate is None) != (args.private_key is None):
         raise InvalidInput("HTTPS needs both --tls-certificate and --tls-key")
     if not 0 <= args.port <= 65_535:
         raise InvalidInput(f"--port is a number from 0 to 65535, not {args.port}")
     if not 1 <= args.workers <= 64:
         raise InvalidInput(f"--workers is a number from 1 to 64, not {args.workers}")
-    return Listener(
-        host=args.host,
-        port=args.port,
-        workers=args.workers,
-        certificate=args.tls_certificate,
-        private_key=args.tls_key,
-    )
+    return Listener(**pick(args, "host", "port", "workers", "certificate", "private_key"))
 
 
 def _config(args: Namespace) -> Config:
@@ -103,15 +97,11 @@ def _config(args: Namespace) -> Config:
     return Config(
         book=args.where or books.place(args),
         embedder=books.setting(args, "embedder"),
-        reranker=args.reranker,
-        extractor=args.extractor,
-        space=args.space or "default",
         closed=not _is_loopback(args.host),
-        threads=args.threads,
         work=not args.no_work,
         cors_origins=tuple(args.cors or ()),
-        sign_up=args.sign_up,
-        telemetry=args.telemetry,
+        space=args.space or "default",
+        **pick(args, "reranker", "extractor", "threads", "sign_up", "telemetry"),
     )
 
 
@@ -228,18 +218,11 @@ def _create(args: Namespace, console: Console) -> Result:
     """Create a key and print it; it is not shown again."""
     from commonplace.access import keys
 
-    spaces = args.space or ["default"]  # a text, if it stood before the command's name
-    with books.open_or_create_store(args, console) as store:
-        key = keys.create(
-            store,
-            role=args.role,
-            spaces=[spaces] if isinstance(spaces, str) else spaces,
-            home=args.home,
-            label=args.label,
-            plan=args.plan,
-            limits=dict(args.limit),
-            expires=args.expires,
-        )
+    given = args.space or "default"  # a text, if it stood before the command's name
+    spaces = [given] if isinstance(given, str) else given
+    with books.open_store(args, console) as store:
+        options = pick(args, "role", "home", "label", "plan", "expires")
+        key = keys.create(store, spaces=spaces, limits=dict(args.limit), **options)
     return Result(key, key.token, notice=_STORE_IT)
 
 
@@ -286,13 +269,8 @@ def _usage(store: Store, args: Namespace) -> Result:
     from commonplace.access import keys
 
     found = keys.usage(store, args.id, space=args.space, namespace=args.namespace)
-    rows = [
-        (
-            each.name,
-            "by namespace" if each.used is None else f"{each.used:,g}",
-            f"{each.limit:,.10g}",
-            each.resets_at,
-        )
-        for each in found
-    ]
+    rows = []
+    for each in found:
+        used = "by namespace" if each.used is None else f"{each.used:,g}"
+        rows.append((each.name, used, f"{each.limit:,.10g}", each.resets_at))
     return Result(found, table(("LIMIT", "USED:>", "OF:>", "RESETS"), rows, empty="This key has no limits."))

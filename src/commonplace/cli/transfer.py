@@ -95,24 +95,21 @@ def _open_input(path: str) -> Iterator[tuple[Iterable[bytes | str], int | None]]
 
 
 def _records(lines: Iterable[bytes | str], path: str, progress: Progress, *, sized: bool) -> Iterator[dict[str, Json]]:
-    place, read = "stdin" if path == STDIN else path, 0
+    read = 0
     for number, line in enumerate(lines, start=1):
         read += len(line)
-        if line.strip():
-            yield _record(line, f"{place}, line {number}")
+        place = f"{'stdin' if path == STDIN else path}, line {number}"
+        try:
+            record = json.loads(line) if line.strip() else None
+        except UnicodeDecodeError as error:
+            raise InvalidText(f"{place} is not UTF-8 text") from error
+        except (ValueError, RecursionError) as error:
+            raise InvalidInput(f"{place} is not JSON: {error}; nothing was stored") from error
+        if isinstance(record, dict):
+            yield record
+        elif line.strip():
+            raise InvalidInput(f"{place} is not a record written by export; nothing was stored")
         progress.update(read if sized else number)
-
-
-def _record(line: bytes | str, place: str) -> dict[str, Json]:
-    try:
-        record = json.loads(line)
-    except UnicodeDecodeError as error:
-        raise InvalidText(f"{place} is not UTF-8 text") from error
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"{place} is not JSON: {error}; nothing was stored") from error
-    if not isinstance(record, dict):
-        raise InvalidInput(f"{place} is not a record written by export; nothing was stored")
-    return record
 
 
 @COMMANDS.on_book("backup", Option("path PATH", "the new file; an existing one is never overwritten"))
@@ -278,12 +275,5 @@ def _get_models(args: Namespace, console: Console) -> Result:
 
 
 def _model_facts(model: models.KnownModel) -> dict[str, object]:
-    return {
-        "name": model.name,
-        "use": model.use,
-        "origin": model.origin,
-        "licence": model.licence,
-        "bytes": model.size,
-        "fetched": models.is_fetched(model),
-        "path": str(models.path(model)),
-    }
+    named = {name: getattr(model, name) for name in ("name", "use", "origin", "licence")}
+    return {**named, "bytes": model.size, "fetched": models.is_fetched(model), "path": str(models.path(model))}
