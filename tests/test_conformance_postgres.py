@@ -1,4 +1,4 @@
-"""The shared store keeps every promise of a Book, on a real PostgreSQL, behind both walls."""
+"""The shared store passes the contract of a Book, on a real PostgreSQL with row-level security."""
 
 from __future__ import annotations
 

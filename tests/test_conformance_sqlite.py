@@ -1,4 +1,4 @@
-"""The embedded store keeps every promise of a Book."""
+"""The embedded store passes the contract of a Book."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A book copied between two stores is the same book, however often and however rudely the copy is interrupted."""
+"""A book copied between two stores is the same book, even if the copy is interrupted and repeated."""
 
 from __future__ import annotations
 
@@ -296,7 +296,7 @@ def test_progress_ends_where_it_said_it_would(pair: Pair) -> None:
     assert steps == sorted(steps)
 
 
-# -- again, after the source went on -------------------------------------------------------------------
+# -- again, after the source changed -------------------------------------------------------------------
 
 
 def go_on(where: str) -> None:
@@ -456,7 +456,7 @@ def test_generations_of_one_embedder_agree(pair: Pair, ours: int, theirs: int) -
     with opened(pair.target) as book:
         book.recall("when do we deploy?")
         done = copy(pair.source, pair.target)
-        # The memory that came with a vector of its own lost it in one of the two, and has the source's now.
+        # The memory with a given vector lost it in one of the two, and now has the source's.
         assert {part.part: part.copied for part in done.parts if part.space == "default"} == {
             "memories": 1, "feedback": 0, "links": 0, "entries": 0, "files": 0, "messages": 0,
         }  # fmt: skip
@@ -506,7 +506,7 @@ def test_a_comparison_finds_what_was_tampered_with(pair: Pair, part: str) -> Non
 
 
 class Meddled:
-    """A store whose first write of memories is followed by somebody else's hand."""
+    """A store whose first write of memories is followed by another writer's."""
 
     def __init__(self, store: Store, meddle: Callable[[], None], after: int) -> None:
         self._store, self._meddle, self._left = store, meddle, after
@@ -679,7 +679,7 @@ def test_a_copy_that_is_killed_goes_on_where_it_stopped(pair: Pair) -> None:
 
 @contextmanager
 def copiers(pair: Pair) -> Iterator[Callable[[str], int]]:
-    """A function that copies in a process of its own, and returns how that process ended."""
+    """A function that copies in a separate process, and returns its exit status."""
     with subprocess.Popen(
         [sys.executable, "-c", KILLED, pair.source, pair.target],
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},

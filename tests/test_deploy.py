@@ -83,7 +83,7 @@ def test_a_property_that_kubernetes_does_not_know_is_noticed() -> None:
 
 
 def violations(document: dict[str, Any]) -> list[str]:
-    """What a manifest has that the schema of its kind forbids, or lacks."""
+    """Return the differences between a manifest and the schema of its kind."""
     jsonschema = pytest.importorskip("jsonschema", reason="jsonschema has no version for this Python")
     schemas = json.loads((Path(__file__).parent / "data" / "kubernetes-1.31.json").read_text("utf-8"))
     schema = {**schemas["kinds"][document["kind"]], "$defs": schemas["$defs"]}

@@ -1,4 +1,4 @@
-"""How many of our files a verb executes, and how many of our frames lie between the verb and its SQL."""
+"""Limits on the files that a verb executes, and on the frames between the verb and its SQL."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ class Reader:
         return done.returncode, done.stdout
 
     def close(self) -> None:
-        """Close what the page left open: a reader's program ends, this one goes on."""
+        """Close what the page left open: a reader's program would end here."""
         for value in self.names.values():
             if isinstance(value, commonplace.Book):
                 value.close()
@@ -177,7 +177,7 @@ def commands(block: Block) -> Iterator[tuple[int, str, str]]:
 
 
 def is_left_out(command: str) -> bool:
-    """Whether a command is the reader's own preparation."""
+    """Return whether a command belongs to the reader's preparation."""
     return any(command == tool or command.startswith(f"{tool} ") for tool in LEFT_OUT)
 
 
@@ -253,7 +253,7 @@ def run_page(reader: Reader, text: str) -> None:
 
 
 def run_apart(blocks: list[Block], client: str, reader: Reader) -> None:
-    """Run the python of a page as one program, each line of it where it stands on the page."""
+    """Run the python of a page as one program, with the line numbers of the page."""
     lines: list[str] = []
     for block in blocks:
         lines += [""] * (block.line - 1 - len(lines)) + block.code.splitlines()

@@ -1,4 +1,4 @@
-"""What a reader can set, write or choose is documented: every setting, filter field, operator, embedder and kind."""
+"""Every setting, filter field, operator, embedder and kind is documented."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A hostile world: full and read-only disks, files of others, bad input, forks, interrupts, failing embedders.
 
-Each gets a clear error of its own class, and nothing has changed.
+Each raises a clear error of its own class and changes nothing.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def opened(path: Path, **options: Any) -> Book:
 
 
 def run(code: str, path: Path) -> list[str]:
-    """Run code in a process of its own; the lines that it prints."""
+    """Run code in a separate process; return the lines that it prints."""
     done = subprocess.run(
         [sys.executable, "-c", PRELUDE + code, str(path)], capture_output=True, text=True, timeout=120
     )

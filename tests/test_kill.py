@@ -1,4 +1,4 @@
-"""Writers die at any moment by SIGKILL; the book keeps every acknowledged write and no half of any other."""
+"""Writers are killed at any moment; the book has every acknowledged write, and no part of any other."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_no_kill_loses_an_acknowledged_write_or_leaves_half_of_another(tmp_path:
     assert account["problems"] == []
     assert account["kills"] >= 50
     assert account["verified"] >= 2
-    # The test is worth something only if much was acknowledged and some writers died in the middle of a deed.
+    # The test is meaningful only if much was acknowledged and some writers died during an operation.
     assert account["acknowledged"] > KILLS
     assert account["cut_off"] > KILLS // 10
     assert account["memories"] > KILLS

@@ -1,4 +1,4 @@
-"""Jobs of learning: they fail, wait, die, are taken over, and take effect once."""
+"""Learning jobs fail, wait, die and are taken over, and take effect once."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CAT = "My cat is called Miso."
 
 
 class Script:
-    """An extractor that takes each message for a fact, after whatever the test wants to happen first."""
+    """An extractor that treats each message as a fact, after a function of the test."""
 
     def __init__(self, first: Callable[[], None] = lambda: None) -> None:
         self.first = first
@@ -213,7 +213,7 @@ def test_what_is_put_in_quarantine_while_a_job_runs_is_not_learned(opened: Calla
 
 
 def test_two_writers_of_one_fact_do_not_miss_each_other(opened: Callable[..., Book]) -> None:
-    """Both search before either writes; whoever writes second still sees the first."""
+    """Both search before either writes; the second writer still sees the first."""
     both = threading.Barrier(2, timeout=20)
     books = [opened(Script(lambda: both.wait() and None)) for _ in range(2)]  # type: ignore[arg-type]
     threads = [

@@ -26,7 +26,7 @@ from commonplace.store.postgres.local import LocalPostgres, copies
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a local PostgreSQL is for Linux and macOS")
 
 for_root = pytest.mark.skipif(
-    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root has to become somebody else"
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root has to change the user"
 )
 
 # SIGKILL takes nothing from the kernel: what was written is there without fsync too, and these servers are thrown away.
@@ -165,7 +165,7 @@ def test_data_and_port_stay_through_stop_crash_and_another_start(prepared: Path)
 
 
 def crash(server: LocalPostgres) -> None:
-    """Kill a server, with somebody connected, and leave the lock of a process that is now somebody else."""
+    """Kill a server with a client connected, and leave the lock of a process whose id is used again."""
     with psycopg.connect(server.url) as connection:
         backend = connection.info.backend_pid
         server.kill()

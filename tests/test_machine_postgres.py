@@ -1,4 +1,4 @@
-"""Whatever is done to the shared store, in whatever order, a plain model agrees with it."""
+"""The shared store agrees with a simple model after any operations in any order."""
 
 from __future__ import annotations
 

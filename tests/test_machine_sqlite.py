@@ -1,4 +1,4 @@
-"""Whatever is done to the embedded store, in whatever order, a plain model agrees with it."""
+"""The embedded store agrees with a simple model after any operations in any order."""
 
 from __future__ import annotations
 

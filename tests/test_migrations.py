@@ -1,4 +1,4 @@
-"""A book of an older schema becomes a current one when it is opened, once, whole or not at all."""
+"""A book of an older schema is migrated when it is opened, once, completely or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must not be kept leaves no trace on disk, in the index or in the log; what reads like an order stays quoted."""
+"""Secrets leave no trace on disk, in the index or in the log; text that reads like an instruction stays quoted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LONG_ENOUGH = 8
 
 
 def known(sample: Sample) -> bool:
-    """Whether the guard sees every secret of a sample: what it misses is counted by its own tests."""
+    """Return whether the guard finds every secret of a sample; the guard's own tests count the misses."""
     kept = redact(sample.text).text
     return bool(sample.secrets) and not any(secret in kept for secret in sample.secrets)
 
@@ -69,7 +69,7 @@ Reviewer: Good call."""
 
 
 def test_four_agents_decide_reverse_and_a_fifth_joins(tmp_path: Path) -> None:
-    """Three sessions, each in a process of its own as far as the book can tell."""
+    """Three sessions, which look like separate processes to the book."""
     for session, talk in (("one", FIRST), ("two", SECOND)):
         with commonplace.open(tmp_path / "team.db") as book:
             book.learn(talk, session=session, wait=True)

@@ -1,4 +1,4 @@
-"""What a book in PostgreSQL is beside what every book is: its schema, its wall, its order, its refusals."""
+"""Properties of a book in PostgreSQL only: its schema, row-level security, order and errors."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def administer(url: str, *statements: str) -> None:
 
 
 def asked(url: str, statement: str, *names: str, space: object = None) -> list[tuple[Any, ...]]:
-    """What raw SQL gives, with the setting that the wall looks at if a space is named."""
+    """Run raw SQL, with the setting for row-level security if a space is given."""
     with psycopg.connect(url, options="-c search_path=commonplace") as connection:
         if space is not None:
             connection.execute("SELECT set_config('commonplace.space', %s, TRUE)", [str(space)])
@@ -75,7 +75,7 @@ def opened(url: str, **options: Any) -> commonplace.Book:
     return commonplace.open(url, embedder=EMBEDDER, **options)
 
 
-# -- the wall -------------------------------------------------------------------------------------
+# -- row-level security -------------------------------------------------------------------------------------
 
 
 @pytest.fixture

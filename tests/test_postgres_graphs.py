@@ -1,4 +1,4 @@
-"""Large spaces in PostgreSQL get a graph of their own, which answers like the scan and goes when vectors change."""
+"""Large spaces in PostgreSQL get a graph, which answers like the scan and is dropped when vectors change."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PATIENCE = 60.0
 
 @pytest.fixture
 def url(tmp_path: Path) -> Iterator[str]:
-    """Of an ordinary role: the wall must not hide the space from whoever builds."""
+    """With an ordinary role: row-level security must not hide the space from the process that builds."""
     yield ORDINARY.url(tmp_path)
     ORDINARY.release()
 

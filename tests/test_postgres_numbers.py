@@ -1,4 +1,4 @@
-"""Numbers in PostgreSQL: memories are counted by space, and no number of a lost space or memory comes back."""
+"""Numbers in PostgreSQL: memories are counted by space, and no number of a deleted space or memory is used again."""
 
 from __future__ import annotations
 

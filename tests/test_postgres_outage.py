@@ -1,4 +1,4 @@
-"""The server dies, or the wire to it, at the worst moment: each write is there once, and no caller is told."""
+"""The server or the connection fails at the worst moment: each write is stored once, and no caller sees an error."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _running() -> Iterator[None]:
 
 
 def ensure_once(book: Book) -> None:
-    """What each test writes is there exactly once."""
+    """Check that each write of the test is stored exactly once."""
     assert book.kv("log").get("lines") == ["first", "second"]
     assert [memory.id for memory in book.list(order="oldest")] == ["first", "second"]
     assert book.check(deep=True).problems == ()

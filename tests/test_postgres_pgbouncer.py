@@ -1,4 +1,4 @@
-"""Behind PgBouncer, which gives each transaction another server connection, a book keeps every promise."""
+"""A book works behind PgBouncer, which gives each transaction another server connection."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.slow
 if PROGRAM is None:
     pytest.skip("PgBouncer is not installed: `make test` installs it for root on Debian", allow_module_level=True)
 
-# Two server connections for all clients: whatever one transaction left behind, the next one of somebody else meets.
+# Two server connections for all clients: the next client would see any state that a transaction leaves behind.
 CONFIGURATION = """[databases]
 postgres = host=127.0.0.1 port={target} user=postgres password={password}
 [pgbouncer]
@@ -90,7 +90,7 @@ def through(place: Path, port: int) -> str:
 
 
 class TestPgBouncer(KeyValueConformance, RecallConformance, TranscriptConformance, SharingConformance):
-    """What a pooler could spoil: transactions, errors inside them, turns, the wall, what is prepared."""
+    """Features that a pooler could break: transactions, errors, locks, row-level security, prepared statements."""
 
     @pytest.fixture(autouse=True)
     def _emptied(self, bouncer: int) -> Iterator[None]:

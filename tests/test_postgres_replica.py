@@ -1,4 +1,4 @@
-"""A replica answers recalls, never with less than the asking process wrote; without it the primary answers."""
+"""A replica answers recalls and includes everything that the same process wrote; without it the primary answers."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def asked(where: LocalPostgres, statement: str) -> Any:
 
 
 def pause(standby: LocalPostgres) -> None:
-    """Let the replica take in nothing more."""
+    """Stop the replay of the replica."""
     catch_up(standby)
     asked(standby, "SELECT pg_wal_replay_pause()")
     wait_for(lambda: asked(standby, "SELECT pg_get_wal_replay_pause_state()") == "paused")

@@ -1,4 +1,4 @@
-"""The same content in SQLite and in PostgreSQL: the same memories come back, in the same order, as sure of each."""
+"""The same content in SQLite and in PostgreSQL: the same memories, in the same order, with the same scores."""
 
 from __future__ import annotations
 

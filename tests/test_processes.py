@@ -1,4 +1,4 @@
-"""Many processes and threads on one file: nothing is lost, nobody is told of a lock, all see what is acknowledged."""
+"""Many processes and threads on one file: nothing is lost, no caller sees a lock, and all see acknowledged writes."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class Host:
             self._process.wait()
 
     def close(self) -> None:
-        """Leave nothing behind, whatever happened."""
+        """Clean up in any case."""
         for worker in self.workers:
             worker.close()
         try:
@@ -133,7 +133,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
 
 def at_once(host: Host) -> list[str]:
-    """Let all go on at the same moment; what each says when it is done."""
+    """Let all continue at the same moment; return what each prints at the end."""
     for worker in host.workers:
         worker.say("go")
     return [worker.hear() for worker in host.workers]

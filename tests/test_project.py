@@ -130,7 +130,7 @@ def modules_after(statement: str, path: Path) -> set[str]:
 
 @pytest.mark.slow
 def test_what_a_server_needs_is_listed_whole_and_exactly() -> None:
-    # `make serve` installs the list as it stands, without looking for what a package of it needs.
+    # `make serve` installs exactly this list, without the dependencies of its packages.
     lines = (ROOT / "requirements" / "serve.txt").read_text("utf-8").splitlines()
     listed = [Requirement(line) for line in lines if line and not line.startswith("#")]
     assert all(str(each.specifier).startswith("==") for each in listed)
@@ -152,7 +152,7 @@ def test_only_the_command_line_prints() -> None:
     calls = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
         for path in sorted(PACKAGE.rglob("*.py"))
-        # The kill harness is a program of its own: its account goes to standard output.
+        # The kill harness is a separate program, which prints its result.
         if path.relative_to(PACKAGE).parts[0] != "cli" and path != PACKAGE / "testing" / "crash.py"
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"

@@ -1,4 +1,4 @@
-"""A reindexing that meets another one, or a forgetting."""
+"""Reindexing at the same time as another reindexing, or as forget."""
 
 from __future__ import annotations
 

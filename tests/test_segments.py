@@ -1,4 +1,4 @@
-"""Large spaces: the HNSW segment finds what an exact scan finds, follows every change, and may vanish at any time."""
+"""Large spaces: the HNSW segment finds what an exact scan finds, follows every change, and may be deleted."""
 
 from __future__ import annotations
 

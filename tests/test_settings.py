@@ -1,4 +1,4 @@
-"""Settings that mean nothing are refused when they are made."""
+"""Invalid settings are rejected when they are created."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Contents that grow beyond a limit on their way in are refused."""
+"""Contents that exceed a limit are rejected."""
 
 from __future__ import annotations
 

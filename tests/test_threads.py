@@ -1,4 +1,4 @@
-"""Threads and signal handlers of one process on one book: nobody waits for long, and times stay in order."""
+"""Threads and signal handlers of one process on one book: no caller waits long, and times stay in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wire: every value goes out as JSON and comes back as it was."""
+"""The wire format: every value is encoded as JSON and decoded unchanged."""
 
 from __future__ import annotations
 

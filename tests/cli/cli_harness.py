@@ -1,4 +1,4 @@
-"""What the tests of the command line share: the outcome of a command, and a terminal to watch."""
+"""Shared by the tests of the command line: the outcome of a command, and a terminal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
-    """What a command left behind."""
+    """The outcome of a command."""
 
     status: int
     out: str
@@ -30,7 +30,7 @@ Cli = Callable[..., Done]
 
 
 class Terminal(io.StringIO):
-    """A stream that somebody watches."""
+    """A stream that is a terminal."""
 
     def isatty(self) -> bool:
         return True

@@ -1,4 +1,4 @@
-"""A command line in a directory of its own, run in process."""
+"""The command line, run in this process in a separate directory."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def test_every_command_has_help(cli: Cli, name: tuple[str, ...]) -> None:
 
 
 def section(name: tuple[str, ...]) -> str:
-    """The part of the page that speaks of a command: below its heading, or the row of its own."""
+    """The part of the page about a command: below its heading, or its row in a table."""
     row = re.search(rf"^\| `commonplace {' '.join(name)}\b.*$", PAGE, re.MULTILINE)
     if row:
         return row[0]

@@ -1,4 +1,4 @@
-"""prune, quarantine and release on the command line; forget stands among the memories."""
+"""prune, quarantine and release on the command line; forget is tested with the memories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract of a Book as tests: whatever store is behind it, all of these pass.
+"""The contract of a Book as tests, which pass on every store.
 
 from commonplace.testing import BookConformance
 
@@ -73,4 +73,4 @@ class BookConformance(
     ErrorConformance,
     PortableConformance,
 ):
-    """Every promise of a Book. Inherit, say how to `open` one, and pytest does the rest."""
+    """Every guarantee of a Book. Inherit and implement `open`; pytest collects the tests."""

@@ -1,8 +1,8 @@
-"""Kill writers at any moment, start others in their place, and see that the book keeps its word.
+"""Kill writers at any moment, start new ones, and check that the book loses and invents nothing.
 
     python -m commonplace.testing.contract.crash team.db --kills 50
 
-Each writer is a process of its own. It writes down what it is about to do, does it, and writes down that it was
+Each writer is a separate process. It writes down what it is about to do, does it, and writes down that it was
 acknowledged; both notes outlive it. From the notes of all the dead follows what must stand in the book, what
 must not, and what may: the one deed of each writer that was cut off, which must be there whole or not at all.
 
@@ -49,7 +49,7 @@ Item = tuple[int, int]
 
 
 def text(name: str, version: int) -> str:
-    """What a memory or file holds at a version: it says itself whether it is the right one."""
+    """The content of a memory or file at a version, which names the version."""
     return f"The lamp {name} hangs in its place, as version {version} of the inventory says."
 
 
@@ -92,7 +92,7 @@ class Plan:
 
 
 def write_until_killed(book: Path, notes: Path, birth: int) -> None:
-    """Do one deed after another, with a note before and after each; returns only on an error, noted too."""
+    """Perform one operation after another, with a note before and after each; return only on an error, also noted."""
     log = os.open(notes, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     try:
         opened = open_book(book, embedder=HashEmbedder())
@@ -109,7 +109,7 @@ def _note(log: int, what: str, about: object) -> None:
 
 
 def do(book: Book, deed: Deed) -> None:
-    """Do one deed; when this returns, the book has promised to keep it."""
+    """Perform one operation; when this returns, it is acknowledged."""
     kind = deed["kind"]
     if kind in ("append", "say"):
         _, where, item = deed["item"]
@@ -136,7 +136,7 @@ def do(book: Book, deed: Deed) -> None:
 
 @dataclass(slots=True)
 class Ledger:
-    """What must stand in the book, by the notes of every writer so far."""
+    """The expected content of the book, from the notes of every writer so far."""
 
     acknowledged: int = 0
     stands: dict[Thing, tuple[int, ...]] = field(default_factory=dict)
@@ -187,7 +187,7 @@ def read_notes(folder: Path) -> Ledger:
 
 @dataclass(slots=True)
 class Found:
-    """What stands in the book."""
+    """The content of the book."""
 
     things: dict[Thing, int] = field(default_factory=dict)
     lists: dict[Thing, list[Item]] = field(default_factory=dict)
@@ -257,14 +257,14 @@ def _compare_list(where: Thing, ledger: Ledger, items: list[Item]) -> list[str]:
     problems += [f"{where} holds {item} out of nowhere" for item in set(items) - set(wanted) - allowed]
     if len(set(items)) != len(items):
         problems.append(f"{where} holds something twice")
-    # Stable: what one writer added stands in the order in which it was added.
+    # Stable: items of one writer stay in the order in which it added them.
     if sorted(items, key=lambda item: item[0]) != sorted(items):
         problems.append(f"{where} holds one writer's items out of order")
     return problems
 
 
 def verify(path: Path, ledger: Ledger, *, seed: int = 0) -> list[str]:
-    """Open the book anew and name everything that is not as the notes say."""
+    """Open the book again and list everything that differs from the notes."""
     with open_book(path, embedder=HashEmbedder()) as book:
         problems = compare(ledger, look(book))
         problems += book.check(deep=True).problems
@@ -278,7 +278,7 @@ def verify(path: Path, ledger: Ledger, *, seed: int = 0) -> list[str]:
 
 
 def _recall_sample(book: Book, ledger: Ledger, chance: random.Random) -> list[str]:
-    """What is acknowledged must be recalled, by its words and in its version; what is forgotten must not."""
+    """Acknowledged memories must be recalled by their words, in their version; forgotten ones must not."""
     stands = ledger.stands.items()
     sure = [(name, said[0]) for (kind, name), said in stands if kind == "memory" and len(said) == 1]
     problems = []
@@ -294,7 +294,7 @@ def _recall_sample(book: Book, ledger: Ledger, chance: random.Random) -> list[st
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """What was done and what was seen."""
+    """The operations and the observations of a run."""
 
     kills: int
     acknowledged: int
@@ -325,7 +325,7 @@ def run(path: Path, *, kills: int, every: int, seed: int) -> Account:
             _kill(writers.pop(chance.randrange(WRITERS)))
             killed += 1
             if killed % every == 0 or killed >= kills:
-                # The notes say all that may stand only when nobody writes: the others die, too.
+                # The notes are complete only if nobody writes, so the other writers are killed, too.
                 killed += len(writers)
                 while writers:
                     _kill(writers.pop())

@@ -1,4 +1,4 @@
-"""Errors: one tree, the same class for the same mistake, and nothing half done."""
+"""Errors: one tree, the same class for the same mistake, and no partial changes."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ VERBS: dict[str, Callable[[Book], object]] = {
 
 
 class ErrorConformance(Harness):
-    """What goes wrong, and how it is said."""
+    """Wrong calls and their errors."""
 
     @each("name", MISUSES)
     def test_a_misuse_is_invalid_input_and_changes_nothing(self, book: Book, name: str) -> None:

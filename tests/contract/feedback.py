@@ -1,4 +1,4 @@
-"""Feedback and receipts: what was useful comes first, and only then."""
+"""Feedback and receipts: useful memories rank higher."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forget: what goes is gone everywhere, and stays gone."""
+"""Forget: forgotten memories are gone everywhere, permanently."""
 
 from __future__ import annotations
 

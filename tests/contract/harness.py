@@ -1,4 +1,4 @@
-"""What the tests stand on: books that are opened for a test and closed after it."""
+"""Shared by the tests: books that are opened for a test and closed after it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _START = datetime(2026, 3, 1, 12, tzinfo=timezone.utc)
 
 @contextmanager
 def case(value: object) -> Iterator[None]:
-    """What fails in here says with which case."""
+    """Add the case to the message of a failure in this block."""
     try:
         yield
     except (Exception, pytest.fail.Exception) as error:
@@ -32,7 +32,7 @@ def case(value: object) -> Iterator[None]:
 
 
 def each(names: str | tuple[str, ...], values: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Run a test of `book` with each of the values, each in a space of its own: to open a book takes far longer."""
+    """Run a test of `book` with each of the values, each in its own space, because opening a book takes far longer."""
     cases = list(values)
 
     def decorated(test: Callable[..., None]) -> Callable[..., None]:
@@ -54,7 +54,7 @@ def each(names: str | tuple[str, ...], values: Iterable[Any]) -> Callable[[Calla
 
 
 class Shelf:
-    """The books of one test. A name stands for one store, however often it is opened."""
+    """The books of one test. A name always opens the same store."""
 
     def __init__(self, harness: Harness, root: Path) -> None:
         self._harness = harness
@@ -96,7 +96,7 @@ class Shelf:
 
 
 class Harness:
-    """What a suite needs from its user: how to open a book."""
+    """The part that a user of the suite implements: how to open a book."""
 
     def open(self, place: Path) -> Book:
         """Open the book of a place, an empty directory that the test has for itself.

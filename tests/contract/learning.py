@@ -1,4 +1,4 @@
-"""Learning: what is said is kept at once, what is learned stays true, and all of it can be taken back."""
+"""Learning: messages are stored at once, learned memories stay correct, and everything can be undone."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def one(learned: Learned) -> Memory:
 
 
 def _confirmed(book: Book) -> int:
-    """How often anything was counted as said again."""
+    """The number of counted repetitions."""
     return sum(int(str(each["confirmed"])) for each in book.export() if each["type"] == "feedback")
 
 

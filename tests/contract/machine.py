@@ -1,4 +1,4 @@
-"""A real book against a plain model: random verbs, two handles, two spaces, and both must always agree.
+"""A state machine that compares a real book with a simple model: random verbs, two handles, two spaces.
 
 from commonplace.testing import HashEmbedder, machine_for
 
@@ -277,7 +277,7 @@ def refused(real: Call, expected: CommonplaceError) -> None:
 
 
 def shown(memory: Memory) -> Record:
-    """What the model knows of a memory."""
+    """A memory as the model stores it."""
     return {name: value for name, value in fields(memory).items() if name not in _BOOKS_OWN}
 
 

@@ -1,4 +1,4 @@
-"""Remember and get: what goes in comes out, all of it or none."""
+"""Remember and get: stored memories are returned unchanged, all of a batch or none."""
 
 from __future__ import annotations
 

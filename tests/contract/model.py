@@ -1,4 +1,4 @@
-"""A book as dicts and lists: slow, plain, and right. What a real book answers is compared with it."""
+"""A simple, slow and correct book made of dicts and lists, with which a real book is compared."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def fields(memory: Memory) -> Record:
 
 
 def matches(filter: Mapping[str, object] | None, record: Record) -> bool:
-    """Whether a filter, taken to be well formed, admits a record."""
+    """Return whether a valid filter admits a record."""
     return all(_clause(key, value, record) for key, value in (filter or {}).items())
 
 
@@ -103,7 +103,7 @@ def _ranks(value: object, operator: str, operand: object) -> bool:
 
 
 def _sort(value: object) -> str:
-    """What a value may be compared with: its own sort. True is no number."""
+    """Return the type with which a value can be compared. True is not a number."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -127,7 +127,7 @@ class Model:
 
 
 class Space:
-    """What a space holds: every version of every memory, entries, files and messages, by their names."""
+    """The content of a space: every version of every memory, entries, files and messages, by name."""
 
     def __init__(self) -> None:
         self.memories: dict[str, list[Record]] = {}
@@ -278,7 +278,7 @@ class Space:
         return sum(map(len, self.memories.values()))
 
     def counts(self) -> tuple[int, int, int]:
-        """Entries, files and messages that stand."""
+        """Return the current entries, files and messages."""
         entries, files = self._standing()
         return len(entries), len(files), sum(map(len, self.messages.values()))
 

@@ -1,4 +1,4 @@
-"""Export and load: a space as records, out and in again without loss."""
+"""Export and load: a space as records, without loss."""
 
 from __future__ import annotations
 

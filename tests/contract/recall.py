@@ -1,4 +1,4 @@
-"""Recall: only what stands, the best first, never beyond the budget."""
+"""Recall: only current memories, the best first, never beyond the budget."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SAILORS = {"Ada": "Sundays", "Ben": "Mondays", "Mary Ann": "Fridays"}
 
 
 class RecallConformance(Harness):
-    """The contract of an answer, whatever the ranking is."""
+    """Check the contract of an answer, which does not depend on the ranking."""
 
     def test_a_memory_is_recalled_by_its_own_words_as_soon_as_it_is_remembered(self, book: Book) -> None:
         for text in HARBOUR:
@@ -318,7 +318,7 @@ class RecallConformance(Harness):
 
 
 def tick() -> datetime:
-    """This moment, apart from whatever was or will be stored."""
+    """Return the current time, different from all stored times."""
     time.sleep(0.002)
     moment = now()
     time.sleep(0.002)
@@ -332,5 +332,5 @@ def told(book: Book, as_of: datetime, **options: object) -> list[str]:
 
 
 def in_text(text: str) -> list[str]:
-    """The texts of HARBOUR in the order in which they stand in an answer."""
+    """Return the texts of HARBOUR in the order of an answer."""
     return sorted((each for each in HARBOUR if each in text), key=text.index)

@@ -1,4 +1,4 @@
-"""Revise, supersede, history: nothing is overwritten, and everybody sees what stands."""
+"""Revise, supersede, history: nothing is overwritten, and every handle sees the current version."""
 
 from __future__ import annotations
 

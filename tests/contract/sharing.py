@@ -1,4 +1,4 @@
-"""Several handles and threads on one book: everybody reads what anybody wrote, and nothing is lost."""
+"""Several handles and threads on one book: each reads what any of them wrote, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def until_won(attempt: Callable[[], object]) -> None:
 
 
 def raise_by_one(kv: KeyValue) -> None:
-    """Read a number, and write the next one if nobody came between."""
+    """Read a number, and write the next one if no other writer changed it."""
     entry = kv.entry("count")
     before = entry.value if entry is not None else 0
     assert isinstance(before, int)

@@ -1,4 +1,4 @@
-"""The wall: two spaces with the same names everywhere never mix, whatever is called."""
+"""Spaces are separate: two spaces with the same names everywhere never mix, in any call."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ READS: dict[str, Callable[[Book], Any]] = {
     "transcripts": lambda book: book.transcripts(),
 }  # fmt: skip
 
-# Every verb that changes something, in ways that would reach the other side if there were no wall.
+# Every verb that changes something, in ways that would reach the other space if spaces were not separate.
 WRITES: dict[str, list[Callable[[Book], object]]] = {
     "remember": [
         lambda book: book.remember(f"{NEAR} again", id="another", tags=["t"], supersedes=["m"]),
@@ -108,7 +108,7 @@ class SpaceConformance(Harness):
             assert FAR not in repr(read(near)), name
             assert NEAR not in repr(read(far)), name
 
-    # The others answer with times of their own, in which two books differ.
+    # The other verbs return times, which differ between two books.
     def test_a_verb_answers_as_if_its_space_were_alone(self, shelf: Shelf) -> None:
         near, _ = two_sides(shelf.open("both"))
         alone = shelf.open("alone").in_space("near")

@@ -1,4 +1,4 @@
-"""What the state machine draws from: few names, so that they meet, and values that are easily confused."""
+"""The values that the state machine draws: few names, so that they collide, and values that are easily confused."""
 
 from __future__ import annotations
 

@@ -182,5 +182,5 @@ class TranscriptConformance(Harness):
 
 
 def texts(messages: list[Message]) -> list[Json]:
-    """What the messages say."""
+    """Return the contents of the messages."""
     return [message.content for message in messages]

@@ -81,7 +81,7 @@ BEGINNINGS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """A text, the secrets that stand in it, and whether the rules were made with it in view."""
+    """A text, its secrets, and whether the rules were written with it."""
 
     text: str
     secrets: tuple[str, ...]

@@ -114,7 +114,7 @@ def test_recalled_instructions_stay_in_one_quoted_line_each(tmp_path: Path) -> N
 
 
 def quoted_alone(text: str) -> list[str]:
-    """The texts of a recall, each of which is the only thing in its line besides the label."""
+    """The texts of a recall; each is alone in its line, after the label."""
     found = []
     for line in text.splitlines():
         if line in (HEADER, AVOID):

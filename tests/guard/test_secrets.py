@@ -92,7 +92,7 @@ def without(sample: Sample) -> str:
 
 
 def remains(sample: Sample, kept: str) -> bool:
-    """Whether six characters of a secret stand in what was kept, though not elsewhere in the text."""
+    """Return whether six characters of a secret, not found elsewhere in the text, are in the result."""
     around = without(sample)
     return any(piece in kept and piece not in around for piece in sixes(sample))
 
@@ -185,7 +185,7 @@ def test_a_long_text_of_beginnings_is_read() -> None:
 
 
 def ratio(work: Callable[[str], object], piece: str, size: int = 10_000) -> float:
-    """How many times as long the work takes on four times the text: the best of two runs each."""
+    """Return the ratio of times for a text and four times the text: the best of two runs each."""
     small, large = (min(timed(work, piece * (length // len(piece))) for _ in range(2)) for length in (size, 4 * size))
     return large / max(small, 1e-4)
 

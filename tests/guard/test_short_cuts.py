@@ -66,7 +66,7 @@ def _begins(text: str, start: str) -> bool:
     told = start.rstrip("*").replace("_", " ")
     if not text.replace(BORDER, "").startswith(told):
         return False
-    # A word of its own begins at a border, and something ends it.
+    # A separate word begins and ends at a word boundary.
     word = re.match(rf"{BORDER}+(\w+)(?=[^\w{ANYTHING}])", text)
     return start.endswith("*") or (word is not None and word[1] == re.findall(r"\w+", told)[0])
 

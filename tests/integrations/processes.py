@@ -23,14 +23,14 @@ def start(program: str, *arguments: object) -> subprocess.Popen[str]:
 
 
 def ran(process: subprocess.Popen[str]) -> str:
-    """What a process printed, once it has ended well."""
+    """Return the output of a process that succeeded."""
     out, _ = process.communicate(timeout=120)
     assert process.returncode == 0, out
     return out
 
 
 def run_example(name: str, book: Path) -> str:
-    """What an example prints, run as a reader runs it on a book."""
+    """Return the output of an example, run on a book as a reader runs it."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     done = subprocess.run(
         [sys.executable, "-W", "error", str(ROOT / "examples" / name), book.name],

@@ -1,4 +1,4 @@
-"""What integrations store of others comes back as it was given."""
+"""Integrations return stored objects of other packages unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A handle closes the book that it opened, whenever that was, and opens none after that."""
+"""A handle closes the book that it opened, and opens none after that."""
 
 from __future__ import annotations
 

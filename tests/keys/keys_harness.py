@@ -52,7 +52,7 @@ def recall(door: Door, token: str | None, verb: Callable[[Book], T] | None = Non
 
 
 class Worker:
-    """A process that is told what to do by lines of JSON, and answers by such lines."""
+    """A process that takes commands as lines of JSON and answers in lines of JSON."""
 
     def __init__(self) -> None:
         self.process = subprocess.Popen(
@@ -95,7 +95,7 @@ class Crew:
         self.workers = [Worker() for _ in range(number)]
 
     def together(self, **order: object) -> list[Any]:
-        """Let all of them do the same at the same time, each with a number of its own."""
+        """Let all of them do the same at the same time, each with its own number."""
         for worker in self.workers:
             worker.ask(do="open", where=order["where"])
         for number, worker in enumerate(self.workers):

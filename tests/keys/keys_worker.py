@@ -1,4 +1,4 @@
-"""A process with a door of its own: threads that send requests at once, or one that reports each."""
+"""A process with its own door: threads that send requests at once, or one that reports each."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def many(door: Door, order: dict[str, Any]) -> dict[str, object]:
                 outcome = "passed"
             except LimitReached:
                 outcome = "refused"
-            except Exception as error:  # noqa: BLE001  # the test wants to see what else came
+            except Exception as error:  # noqa: BLE001  # the test checks for other errors
                 with lock:
                     others.append(repr(error))
                 continue

@@ -49,7 +49,7 @@ def answer(*entries: object) -> str:
 
 
 class Script:
-    """A model that answers as it was told to, and keeps what it was asked."""
+    """A model with scripted answers that records its requests."""
 
     def __init__(self, *answers: str | Exception, tokens: int | None = 100) -> None:
         self.answers = list(answers)

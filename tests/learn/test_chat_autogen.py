@@ -67,7 +67,7 @@ class Slow:
 
 
 class Together(Slow):
-    """A client that answers nobody until so many ask at once."""
+    """A client that waits until enough callers ask at once."""
 
     def __init__(self, count: int) -> None:
         super().__init__(0.0)
@@ -165,7 +165,7 @@ def test_extraction_works_beside_a_running_event_loop() -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="only where processes fork")
-@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # forking beside threads is what is tried here
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # this test forks a process with threads
 def test_a_forked_process_has_a_loop_of_its_own() -> None:
     AutoGenChat(client("hi")).ask(HELLO, within=5)
     child = os.fork()

@@ -1,4 +1,4 @@
-"""A sentence as a claim: its key, its parts, and that no text whatever makes reading it fail or slow."""
+"""A sentence as a claim: its key and its parts; no text makes reading fail or slow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Extraction by rules: precise examples, properties, and floors on the written snippets."""
+"""Extraction by rules: precise examples, properties, and minimum scores on the written snippets."""
 
 from __future__ import annotations
 

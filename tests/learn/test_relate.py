@@ -1,4 +1,4 @@
-"""How statements stand to each other: precise examples, properties, and a floor on a table of written pairs."""
+"""Relations between statements: precise examples, properties, and a minimum score on a table of written pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An OpenAI-compatible service on loopback that answers as a test tells it to."""
+"""An OpenAI-compatible service on loopback with answers from the test."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Reply:
 
 @dataclass
 class Request:
-    """What the service was sent, and when."""
+    """A request to the service, and its time."""
 
     path: str
     headers: dict[str, str]

@@ -1,4 +1,4 @@
-"""Fetching models: only the pinned bytes are put in place, whole or not at all. No test uses the network."""
+"""Downloading models: only the pinned bytes are installed, completely or not at all. No test uses the network."""
 
 from __future__ import annotations
 

@@ -179,4 +179,4 @@ def test_affinity_is_the_closeness_of_a_texts_words_to_the_given_ones() -> None:
 def test_affinity_without_words_is_zero() -> None:
     assert StaticEmbedder().affinity([], ["Anything"]).tolist() == [0]
     assert StaticEmbedder().affinity(["anything"], []).tolist() == []
-    assert StaticEmbedder().affinity(["x" * 4_000], ["Anything"]).tolist() == [0]  # a word that nobody knows
+    assert StaticEmbedder().affinity(["x" * 4_000], ["Anything"]).tolist() == [0]  # an unknown word

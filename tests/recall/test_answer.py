@@ -1,4 +1,4 @@
-"""Whether the book answers a question, and how much of it."""
+"""The answer: whether the book answers a question, and how well."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a question is read: names, dates, who said the answer, and what it looks like."""
+"""Reading a question: names, dates, the speaker of the answer, and its form."""
 
 from __future__ import annotations
 

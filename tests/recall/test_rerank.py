@@ -1,4 +1,4 @@
-"""What a reranker changes in a recall, through the book: order, relevance, time, and what happens when it fails."""
+"""The effect of a reranker on a recall: order, relevance, time, and failures."""
 
 from __future__ import annotations
 

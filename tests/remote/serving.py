@@ -29,7 +29,7 @@ QUICK = Settings(durability="normal")
 
 
 class Server:
-    """An uvicorn in a thread of this process, on a port of its own."""
+    """An uvicorn in a thread of this process, on its own port."""
 
     def __init__(self, app: Any, *, port: int = 0, lifespan: str = "on") -> None:
         # Named TCP: asyncio switches Nagle's algorithm off only for sockets that say so, and 40 ms a call are a lot.

@@ -1,4 +1,4 @@
-"""A book behind a server keeps every promise of a Book, over real HTTP."""
+"""A book behind a server passes the contract of a Book, over real HTTP."""
 
 from __future__ import annotations
 

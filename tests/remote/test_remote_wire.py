@@ -180,7 +180,7 @@ def test_an_upload_that_breaks_is_not_sent_again_and_leaves_nothing_half(shelves
         cut.lose(1)
         with pytest.raises(commonplace.ServerUnavailable, match="may have been done"):
             book.load(iter(records))
-        # It had been taken in before the answer was lost: loading again finds it there.
+        # The record was stored before the answer was lost, so loading again finds it.
         assert book.load(records) == 0
         assert book.get("m").content == "harbour"
 

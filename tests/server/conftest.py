@@ -1,4 +1,4 @@
-"""One server for all tests of a worker process; each test has a space of its own."""
+"""One server for all tests of a worker process; each test has its own space."""
 
 from __future__ import annotations
 

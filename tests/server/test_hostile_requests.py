@@ -67,7 +67,7 @@ def test_a_header_that_holds_no_key_is_no_key(locked: Running, path: str, sent: 
 
 @pytest.mark.slow
 def test_a_server_without_keys_answers_to_no_foreign_name(tmp_path: Path) -> None:
-    """A site whose name points to this machine, for the browser of whoever sits at it."""
+    """A web site whose name resolves to this machine, opened in a local browser."""
     served = start(tmp_path / "book.db")
     strange = ("evil.example", "evil.example:8420", "127.0.0.1.evil.example", "localhost.evil.example", "[evil]")
     ours = ("localhost", "LOCALHOST:8420", "127.0.0.1", "127.0.0.1:8420", "[::1]:8420", "localhost.")
@@ -91,7 +91,7 @@ def test_a_large_body_without_a_key_is_not_read(locked: Running, path: str) -> N
     with socket.create_connection((host, int(port)), timeout=10) as stranger:
         head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 60000000\r\n\r\n"
         stranger.sendall(head.encode() + b'{"content": "')
-        # The rest never comes, and nobody waits for it.
+        # The rest is never sent, and the server does not wait for it.
         assert stranger.recv(4096).startswith(b"HTTP/1.1 401 ")
 
 

@@ -229,7 +229,7 @@ def test_old_keys_are_removed_in_small_portions(http: httpx.Client, running: Run
 
 
 def test_an_answer_is_not_kept_after_its_texts_were_forgotten(http: httpx.Client, running: Running) -> None:
-    """As if somebody forgets between the end of a long call and the recording of its answer."""
+    """Simulate a forget between the end of a long call and the recording of its answer."""
     http.put("/kv/n/k", json={"value": 1})
     space = str(http.base_url).rstrip("/").rsplit("/", 1)[1]
     store, place = running.core.store, Place(running.core.store, space)

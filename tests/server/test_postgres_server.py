@@ -45,7 +45,7 @@ def test_one_append_sent_to_two_servers_at_once_is_applied_once(two: tuple[Runni
         for served in two
     }
     assert len(texts) == 1
-    # The second wall: who has not said which space sees no request of any.
+    # Row-level security: a connection that has not named its space sees no requests.
     schema = ORDINARY._taken[tmp_path]
     with psycopg.connect(ordinary_url(), autocommit=True) as connection:
         seen = connection.execute(f'SELECT count(*) FROM "{schema}".request').fetchone()  # noqa: S608  # a test's own

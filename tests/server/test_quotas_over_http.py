@@ -34,7 +34,7 @@ class Served:
 
 @dataclass(frozen=True)
 class Answer:
-    """What one client got."""
+    """The responses of one client."""
 
     status: int
     headers: dict[str, str]
@@ -79,7 +79,7 @@ async def _send(port: int, request: bytes, ready: asyncio.Event) -> Answer:
 
 
 def _together(served: Served, token: str, method: str, path: str, body: object, clients: int) -> list[Answer]:
-    """What so many clients get who ask at the same moment, each for something of its own."""
+    """Return the responses of many clients at the same moment, each with its own request."""
 
     async def everybody() -> list[Answer]:
         ready, requests = asyncio.Event(), []

@@ -27,7 +27,7 @@ CHECKS = [not_a_server_error, content_type_conformance, response_schema_conforma
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """A server of its own: whoever makes a key closes it for all without one."""
+    """A separate server, because the first key closes it to requests without one."""
     served = start(tmp_path_factory.mktemp("schema") / "book.db")
     yield served
     served.stop()

@@ -1,4 +1,4 @@
-"""One server for the tests of each module; each test has a space of its own."""
+"""One server for the tests of each module; each test has its own space."""
 
 from __future__ import annotations
 

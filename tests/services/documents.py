@@ -1,6 +1,6 @@
 """The programs of the three documents, as they print them; lines that lost their indentation have it again.
 
-Only the address of the service, or the import, is changed by the tests; the model is whatever OPENAI_BASE_URL names.
+Only the address of the service, or the import, is changed by the tests; the model is the one at OPENAI_BASE_URL.
 """
 
 MEMSTORE_TOOLS = '''

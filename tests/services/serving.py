@@ -1,4 +1,4 @@
-"""A real server on loopback for the tests of the services, and the real clients in processes of their own."""
+"""A real server on loopback for the tests of the services, and the real clients in separate processes."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def serving(path: Path | str, gate: Gate | None = None, *, sign_up: str | None =
 
 
 class Keys:
-    """A gate that knows the spaces of each of its keys, and refuses as it is told to."""
+    """A gate with the spaces of each key, which rejects on demand."""
 
     def __init__(self, keys: dict[str, str], refusal: CommonplaceError | None = None) -> None:
         self._keys = keys
@@ -100,7 +100,7 @@ class Keys:
 
 
 def run_client(code: str, *packages: str, cwd: Path | None = None, **env: str) -> str:
-    """Run a program with a client's package in a process of its own; returns what it printed."""
+    """Run a program with a client's package in a separate process; return its output."""
     places = [CLIENTS / package for package in packages]
     missing = [place for place in places if not place.is_dir()]
     assert not missing, f"{missing} is missing: `make test` installs it"

@@ -1,6 +1,6 @@
 """A real browser for tests: Chromium as the system has it, spoken to through a pipe in its own protocol.
 
-No driver and no package stands in between, so that nothing has to be downloaded and versions cannot disagree.
+It needs no driver and no package, so nothing is downloaded and versions cannot conflict.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def executable() -> str:
 
 @contextlib.contextmanager
 def browser() -> Iterator[Browser]:
-    """A browser of its own, without a profile, that ends with the block."""
+    """A separate browser without a profile, which ends with the block."""
     in_read, in_write = os.pipe()
     out_read, out_write = os.pipe()
     with tempfile.TemporaryDirectory(prefix="commonplace-browser-", ignore_cleanup_errors=True) as profile:

@@ -29,7 +29,7 @@ _QUICK_PASSWORDS = "SELECT set_config(name, '1', FALSE) FROM pg_settings WHERE n
 def server() -> LocalPostgres:
     """The worker's server, started at first use."""
     if not _servers:
-        # Not under pytest's own directory, which only root may enter; the server runs as somebody else then.
+        # Not under pytest's own directory, which only root may enter; the server then runs as another user.
         place = Path(tempfile.mkdtemp(prefix="commonplace-postgres-"))
         place.chmod(0o711)
         started = LocalPostgres(place / "data", settings=QUICK)
@@ -47,11 +47,11 @@ def _removed(started: LocalPostgres, place: Path) -> None:
 
 
 def ordinary_url() -> str:
-    """The server's URL for a role that is nobody special: row-level security does not bind superusers."""
+    """The server's URL for an ordinary role, because row-level security does not apply to superusers."""
     if not _ordinary:
         with psycopg.connect(server().url, autocommit=True) as connection:
             connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
-            # A password that lives for one run need not cost whoever has it 3 ms for each connection.
+            # The password lasts for one run, so a cheap hash is enough and saves 3 ms for each connection.
             connection.execute(_QUICK_PASSWORDS)
             connection.execute(sql.SQL("CREATE ROLE ordinary LOGIN PASSWORD {}").format(sql.Literal(_PASSWORD)))
             connection.execute("GRANT CREATE ON DATABASE postgres TO ordinary")
@@ -60,7 +60,7 @@ def ordinary_url() -> str:
 
 
 class Schemas:
-    """Books by place: a schema of its own for each, emptied after the test and given to the next one."""
+    """Books by place: one schema each, emptied after the test and used for the next one."""
 
     def __init__(self, prefix: str, url: Callable[[], str]) -> None:
         self._prefix = prefix

@@ -1,4 +1,4 @@
-"""A wire between a book and its server that can be cut at the worst moment: around a COMMIT."""
+"""A proxy between a book and its server that can cut the connection around a COMMIT."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STARTUP_HEADER = 8
 
 
 class Proxy:
-    """Forwards bytes to a server on this machine until it is told to cut."""
+    """Forwards bytes to a local server until it cuts the connection."""
 
     def __init__(self, port: int) -> None:
         self._target = port
@@ -102,7 +102,7 @@ class Proxy:
 
 
 def _messages(client: socket.socket) -> Iterator[bytes]:
-    """What a client says, message by message; those before the session proper carry no type."""
+    """Yield the messages of a client; those before the session starts have no type."""
     reader = client.makefile("rb")
     version = 0
     while version != _VERSION_3:

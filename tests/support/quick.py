@@ -1,4 +1,4 @@
-"""A directory in memory for tests to which the disk is no subject: a commit does not wait for it."""
+"""A directory in memory for tests that are not about the disk: a commit does not wait for it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-_MEMORY = Path("/dev/shm")  # noqa: S108  # directories of our own are made in it, as in /tmp
+_MEMORY = Path("/dev/shm")  # noqa: S108  # the tests create their own directories in it, as in /tmp
 _ROOM = 1 << 30
 """Bytes that must be free there: containers often have 64 MB."""
 

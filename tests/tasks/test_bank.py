@@ -33,7 +33,7 @@ def test_a_memo_is_changed_and_removed_by_its_id(book: commonplace.Book) -> None
         "The gate opens to the left",
         "The gate opens to the right",
     ]
-    # What it said at first is news again, under an id of its own.
+    # Its first text is new again, with another id.
     again = bank.add_memo("The gate opens to the left", task_str="Open the garden gate")
     assert again.id != memo.id
     assert bank.add_memo("The gate opens to the left", task_str="Open the garden gate") == again

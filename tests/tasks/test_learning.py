@@ -115,7 +115,7 @@ def test_a_demonstration_is_given_with_a_task_like_it(tmp_path: Path) -> None:
         assert "3 times 4 and 3 make 15" in await controller.assign_task(LIKE_IT)
         assert await controller.assign_task(LIKE_IT, use_memory=False) == LIKE_IT
         assert await controller.handle_user_message(LIKE_IT) != LIKE_IT
-        # What teaches something is kept, and answered without memory.
+        # A message that teaches something is stored, and answered without memory.
         told = "My tricycle always has only two wheels."
         assert await controller.handle_user_message(told) == told
         assert len(await controller.list_memos()) == 2

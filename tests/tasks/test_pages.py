@@ -1,4 +1,4 @@
-"""The files of a page log, whatever happens to the program that writes them."""
+"""The files of a page log, also if the program that writes them fails."""
 
 from __future__ import annotations
 

@@ -187,7 +187,7 @@ def test_the_call_tree_is_one_tree_that_folds_and_filters(run: Path, chromium: B
     chromium.run("document.querySelector('.search').select()")
     chromium.type(".search", "")
     choose(chromium, "30")
-    # The warning, the errors of ten calls, what they stand below, and the line that belongs to no call.
+    # The warning, the errors of ten calls, their parents, and the line that belongs to no call.
     assert len(shown(chromium, ".tree summary")) == 12
     assert len(shown(chromium, ".note")) == 1
 

@@ -54,7 +54,7 @@ def agent(*policies: Any, answers: Sequence[Any] = (), name: str = "helper", **o
 
 
 def learning(where: Any, **options: Any) -> KnowledgeConfig:
-    """What makes an agent learn at the end of every turn."""
+    """Return the options with which an agent learns at the end of every turn."""
     return KnowledgeConfig(
         BookKnowledgeStore(where, "test"),
         aggregate=LearnAggregate(where, **options),

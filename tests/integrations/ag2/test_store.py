@@ -72,7 +72,7 @@ async def prefixes(store: Any) -> None:
 
 
 async def appending(store: Any) -> None:
-    """Offsets count bytes of UTF-8, also after a write, and a deleted file begins anew."""
+    """Offsets count bytes of UTF-8, also after a write, and a deleted file starts empty."""
     assert await store.append("/log/a.jsonl", "é\n") == 0
     assert await store.append("/log/a.jsonl", "日本\n") == 3
     assert await store.append("/log/a.jsonl", "") == 10

@@ -1,4 +1,4 @@
-"""A chat client that says what it is told and keeps what it was asked, and agents that use it."""
+"""A chat client with scripted answers that records its requests, and agents that use it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Scripted(FunctionInvocationLayer, BaseChatClient):
         yield ChatResponseUpdate(role="assistant", contents=[content])
 
     def texts(self) -> list[str]:
-        """What the last call asked, message by message."""
+        """The messages of the last request."""
         return [message.text for message in self.calls[-1]]
 
 

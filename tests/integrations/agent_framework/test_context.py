@@ -65,7 +65,7 @@ def test_what_one_agent_hears_another_knows_and_each_line_has_its_speaker(book: 
         expected = [("scout", "assistant", "The harbour is closed."), ("ana", "user", CHOICE),
                     ("planner", "assistant", "Noted.")]  # fmt: skip
         assert lines(book, session) == expected
-        # The whole conversation is told again, as some callers do: only what is new is learned.
+        # The whole conversation is sent again, as some callers do: only new messages are learned from.
         await planner.run([others, CHOICE, "Did you get that?"], session=session)
         assert lines(book, session) == [
             *expected,

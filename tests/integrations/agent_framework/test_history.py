@@ -1,4 +1,4 @@
-"""The history provider: everything comes back, in any process, and nothing of two writers is lost."""
+"""The history provider returns every message in any process, and two writers lose nothing."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ ABLE = ModelInfo(
 
 
 class OneSystemMessage(ReplayChatCompletionClient):
-    """Refuses system messages that do not stand together, as AutoGen's Anthropic client and others do."""
+    """Rejects system messages that are not adjacent, as AutoGen's Anthropic client and others do."""
 
     async def create(self, messages: Sequence[LLMMessage], **options: Any) -> CreateResult:
         places = [at for at, message in enumerate(messages) if isinstance(message, SystemMessage)]

@@ -37,7 +37,7 @@ QUESTION = "When does the ferry leave?"
 
 
 async def turns(memories: Sequence[Memory], number: int, **options: Any) -> tuple[list[LLMMessage], dict[str, Any]]:
-    """What the model was given in the last of so many turns, and the state after it."""
+    """Return the messages of the last turn, and the state after it."""
     model = client(**options)
     assistant = agent(*memories, model=model)
     for _ in range(number):
@@ -307,7 +307,7 @@ def test_13_an_embedding_stops_the_event_loop(tmp_path: Path) -> None:
 
 def test_14_memory_writes_where_nobody_asked_it_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Task-centric memory: a DEBUG log is written into ./pagelogs by default and its directory removed first; Apprentice
-    # always starts by erasing the memory bank; the bank is pickled, so that reading one runs whatever it holds.
+    # always starts by erasing the memory bank; the bank is a pickle, so reading one runs its code.
     async def main() -> None:
         monkeypatch.chdir(tmp_path)
         for _ in range(2):  # a second program erases nothing

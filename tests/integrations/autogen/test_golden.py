@@ -1,4 +1,4 @@
-"""What each of AutoGen's memories shows a model, compared with ours for the same contents.
+"""The messages of each of AutoGen's memories, compared with ours for the same contents.
 
 The forms are written down here, and compared with what AutoGen's classes write: their own `update_context` runs, and
 only the service behind those of Redis, Chroma and Mem0 is left out.

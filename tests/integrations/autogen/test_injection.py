@@ -1,4 +1,4 @@
-"""What the model sees: one message for the last words, and none when nothing is relevant."""
+"""The model sees one message of memories for the last message, and none if nothing is relevant."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def test_memory_never_separates_a_tool_call_from_its_result(book: commonplace.Bo
 
 
 class Own(ChatCompletionContext):
-    """A context that keeps its messages in a place of its own."""
+    """A context that stores its messages in another attribute."""
 
     def __init__(self) -> None:
         super().__init__()

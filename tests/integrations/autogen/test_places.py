@@ -1,4 +1,4 @@
-"""The same on a server and in PostgreSQL: a URL is all that changes."""
+"""The same on a server and in PostgreSQL: only the URL changes."""
 
 from __future__ import annotations
 

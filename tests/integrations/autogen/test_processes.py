@@ -1,4 +1,4 @@
-"""Two processes with a team each on one book: what one team found, the other recalls."""
+"""Two processes with a team each on one book: one team recalls what the other found."""
 
 from __future__ import annotations
 

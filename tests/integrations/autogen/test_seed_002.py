@@ -47,7 +47,7 @@ def test_the_canvas_example_runs_with_another_import(capsys: pytest.CaptureFixtu
     program = documents.CANVAS_WRITER.replace(MODEL, "").replace(CANVAS, OURS)
     run(program, written("update_file", filename="story.md", new_content=STORY))
     assert STORY in capsys.readouterr().out
-    # Run again, it goes on with the story: AutoGen's canvas would be empty.
+    # A second run continues the story: AutoGen's canvas would be empty.
     run(program, written("apply_patch", filename="story.md", patch_text=PATCH))
     assert "called Sunny" in capsys.readouterr().out
     with commonplace.open("commonplace.db") as book:

@@ -45,7 +45,7 @@ def the_document_of_the_group_memory_runs() -> None:
     assert told(first.messages)[0] == ("user", "user", "Please write a function to reverse a string in Python.")
     assert ("assistant", "assistant", "def reverse(s): return s[::-1]") in told(first.get(role="assistant"))
     count = len(first.messages)
-    exec(code, {"__name__": "document"})  # as in another process: the chat goes on
+    exec(code, {"__name__": "document"})  # as in another process: the chat continues
     assert len(first.messages) == 2 * count
     request = next(each for each in asked if "reverse a string" in json.dumps(each["messages"][2:]))
     assert json.dumps(asked[-1]["messages"]).count("Please write") == 2, request

@@ -1,4 +1,4 @@
-"""Runs every check with the version of classic AutoGen that is on the path, in a process of its own."""
+"""Runs every check with the version of classic AutoGen that is on the path, in a separate process."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ config: dict[str, Any] = {}
 
 
 def scripted(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
-    """An llm_config whose model says what a script tells it to; what it was asked stands in `asked`."""
+    """An llm_config whose model answers from a script; its requests are in `asked`."""
     asked.clear()
     _script[:] = [answer]
     return dict(config)
@@ -30,7 +30,7 @@ def answered(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def seen() -> str:
-    """What the model was shown last."""
+    """The last request to the model."""
     return json.dumps(asked[-1]["messages"], ensure_ascii=False)
 
 

@@ -1,4 +1,4 @@
-"""The integration with classic AutoGen works with every version of it, each in a process of its own."""
+"""The integration with classic AutoGen works with every version of it, each in a separate process."""
 
 from __future__ import annotations
 

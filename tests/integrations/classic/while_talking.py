@@ -44,7 +44,7 @@ def every_line_is_learned_once_with_its_speaker() -> None:
         ("Reviewer", "Agreed."),
         ("User", "Nobody answers this."),
     ]
-    # The document's own hook: whoever spoke, the last agent of the loop is named.
+    # The document's own hook names the last agent of the loop, whoever spoke.
     assert {each.partition(":")[0] for each in names["message_buffer"]} == {"Planner"}
     assert len(names["message_buffer"]) == 3
     (decision,) = book.list(kinds=["decision"])
