@@ -111,7 +111,7 @@ def test_a_revoked_key_is_refused_with_its_old_secret_too_and_for_good(core: Cor
     refusal(core, first.token)
     assert "revoked" in refusal(core, second.token)
     assert keys.revoke(core.store, first.key.id) == revoked
-    with pytest.raises(InvalidInput, match="for good"):
+    with pytest.raises(InvalidInput, match="revoked"):
         keys.rotate(core.store, first.key.id)
 
 

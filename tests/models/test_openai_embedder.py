@@ -201,7 +201,7 @@ def test_a_dimension_that_changes_is_refused(service: Service) -> None:
         (lambda rows: [rows[0], {**rows[1], "embedding": [1.0, float("inf"), 2.0]}], "not finite"),
         (lambda rows: [rows[0], {**rows[1], "embedding": [1.0, None, 2.0]}], "not finite|matrix"),
         (lambda rows: [rows[0], {**rows[1], "embedding": [1.0]}], "matrix of numbers"),
-        (lambda rows: [rows[0], {**rows[1], "embedding": "AAAA"}], 'no list "embedding"'),
+        (lambda rows: [rows[0], {**rows[1], "embedding": "AAAA"}], 'without a list "embedding"'),
         (lambda rows: [{**row, "embedding": []} for row in rows], "shape"),
         (lambda rows: "none", 'without a list "data"'),
     ],

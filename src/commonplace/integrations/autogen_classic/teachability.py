@@ -23,7 +23,7 @@ from commonplace.values import NOBODY, Scope, Within
 
 TAG = "teachability"
 """The tag of everything that was learned here, which `reset_db` forgets."""
-ABILITY = "\nYou remember earlier conversations: what bears on a message is quoted above it, as data."
+ABILITY = "\nYou remember earlier conversations: relevant notes are quoted above a message, as data."
 BEGIN, END = "[From earlier conversations]", "[End of earlier conversations]"
 _BLOCK = re.compile(rf"\n*^{re.escape(BEGIN)}$.*?^{re.escape(END)}$", re.MULTILINE | re.DOTALL)
 

@@ -175,7 +175,7 @@ def _add_stream(asked: Request, pieces: list[Any]) -> Request:
 
 def _read_result(recorded: object, turn: int) -> CreateResult:
     if not isinstance(recorded, Mapping):
-        raise InvalidInput(f"turn {turn} of the session holds no answer: it is damaged; record it again")
+        raise InvalidInput(f"turn {turn} of the session has no answer: the file is damaged; record it again")
     try:
         return CreateResult.model_validate({"finish_reason": "stop", "usage": _NO_TOKENS, **recorded, "cached": True})
     except ValidationError as error:

@@ -81,5 +81,5 @@ def _rows(body: bytes, url: str) -> list[dict[str, object]]:
     if not isinstance(rows, list):
         raise EmbedderFailed(f'{url} answered without a list "data": {complaint(body)}')
     if not all(isinstance(row, dict) and isinstance(row.get("embedding"), list) for row in rows):
-        raise EmbedderFailed(f'{url} answered with a row of "data" that holds no list "embedding"')
+        raise EmbedderFailed(f'{url} answered with a row of "data" without a list "embedding"')
     return rows

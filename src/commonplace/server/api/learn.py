@@ -67,7 +67,7 @@ class RetryBody(Body):
 
     model_config = example({"number": 7})
 
-    number: int | None = Field(default=None, description="All that have failed for good, if absent.")
+    number: int | None = Field(default=None, description="All permanently failed jobs, if absent.")
 
 
 @router.post(

@@ -93,7 +93,7 @@ class ForgetBody(SelectionBody):
     model_config = example({"tags": ["draft"], "dry_run": True})
 
     everything: bool = Field(default=False, description="Empty the space; needs a key that may admin.")
-    dry_run: bool = Field(default=False, description="Only say what would be forgotten.")
+    dry_run: bool = Field(default=False, description="Only report what would be forgotten.")
 
 
 class QuarantineBody(SelectionBody):
@@ -120,7 +120,7 @@ class PruneBody(Body):
     keep: int | None = Field(default=None, description="How many may stay, the strongest.")
     kinds: Names | None = None
     tags: Names | None = None
-    dry_run: bool = Field(default=True, description="Only say what would be forgotten.")
+    dry_run: bool = Field(default=True, description="Only report what would be forgotten.")
 
 
 class UndoBody(Body):

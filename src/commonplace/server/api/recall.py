@@ -27,7 +27,7 @@ class RecallBody(Body):
     tags: Names | None = None
     threshold: float | None = Field(default=None, description="A probability; 0 switches the cut-off off.")
     order: Order = "relevance"
-    as_of: Moment | None = Field(default=None, description="Answer as the book stood at that moment.")
+    as_of: Moment | None = Field(default=None, description="Search the book as it was at this time.")
     superseded: bool = False
     vector: list[float] | None = Field(default=None, description="Replaces the query's own vector.")
 

@@ -104,8 +104,8 @@ def _places(file: FilePatch, content: str, lines: Sequence[str], current: int) -
     only = [found[0] for _, found in candidates]
     if (bad := _first_overlap(file.hunks, only)) is not None:
         why = (
-            f"its lines stand at line {only[bad] + 1}, which is not below the hunk before it; "
-            "order the hunks as the file is ordered, and let them not overlap"
+            f"its lines are at line {only[bad] + 1}, which is not below the hunk before it; "
+            "put the hunks in the order of the file, without overlap"
         )
         raise _stale(file, file.hunks[bad], why, current)
     return only
@@ -149,7 +149,7 @@ def _search(hunk: Hunk, content: str) -> list[int]:
 def _stale(file: FilePatch, hunk: Hunk, why: str, current: int) -> StalePatch:
     return StalePatch(
         f"{quote(file.path)}, hunk {hunk.number} ({hunk.header}) does not fit the file at revision "
-        f"{current}: {why}. Read the file again and make the patch from what stands there. "
+        f"{current}: {why}. Read the file again and make a new patch. "
         "Nothing was applied.",
         current=current,
     )
@@ -159,7 +159,7 @@ def _why_ambiguous(places: Sequence[int]) -> str:
     numbers = ", ".join(str(place + 1) for place in places[:_MOST_PLACES])
     more = " and more" if len(places) > _MOST_PLACES else ""
     return (
-        "the line numbers of the patch are not those of the file, and this hunk's lines stand in more "
+        "the line numbers of the patch are not those of the file, and this hunk's lines occur in more "
         f"than one place (lines {numbers}{more}); correct the numbers in the @@ lines, or add context"
     )
 
@@ -170,7 +170,7 @@ def _why_absent(hunk: Hunk, lines: Sequence[str]) -> str:
     if not old:
         return (
             "it has no context and no removed lines, so it fits an empty file only, and this one is "
-            f"{len(lines)} lines long; put an unchanged line beside the added ones"
+            f"{len(lines)} lines long; add an unchanged line before or after the added ones"
         )
     place = _likeliest_place(hunk, lines)
     for number, expected in enumerate(old, place + 1):

@@ -267,7 +267,7 @@ def _file_problem(file: FilePatch, whole: bool) -> str | None:
     if len(hunks) > 1 and not all(hunk.old for hunk in hunks):
         return "a hunk without context and removed lines fits an empty file only, and there are several hunks"
     if any(hunk.ends_file for hunk in hunks[:-1]):
-        return f"`{NO_NEWLINE}` stands before the last hunk"
+        return f"`{NO_NEWLINE}` comes before the last hunk"
     return None
 
 
@@ -283,7 +283,7 @@ def _parse_header(cursor: _Cursor) -> _Header:
             f"line {cursor.number} of the patch is a hunk without a file; write `--- a/PATH` and `+++ b/PATH` above it"
         )
     if cursor.peek() is None:
-        raise InvalidPatch("the patch ends where `--- a/PATH` and `+++ b/PATH` should stand")
+        raise InvalidPatch("the patch ends where `--- a/PATH` and `+++ b/PATH` are expected")
     raise InvalidPatch(
         f"line {cursor.number} of the patch is not part of a unified diff: {quote(cursor.take())}; send "
         "the diff alone, without prose or code fences, and check the counts of the hunk above this line"
@@ -342,7 +342,7 @@ def _parse_plain_header(cursor: _Cursor) -> _Header:
     number = cursor.number
     old, new = _name_pair(cursor)
     if old is None and new is None:
-        raise _invalid(number, f"{NOWHERE} cannot stand on both sides")
+        raise _invalid(number, f"{NOWHERE} cannot be on both sides")
     if old is not None and new is not None and old != new:
         raise _invalid(
             number,
@@ -399,9 +399,9 @@ def _hunk_problem(hunk: Hunk) -> str | None:
     if hunk.old == hunk.new:
         return "it changes nothing; start removed lines with - and added lines with +"
     if any(not text.endswith("\n") for side in (hunk.old, hunk.new) for text in side[:-1]):
-        return f"`{NO_NEWLINE}` stands before the last line"
+        return f"`{NO_NEWLINE}` comes before the last line"
     if any(not line.text for line in hunk.lines):
-        return f"`{NO_NEWLINE}` follows an empty line, which would be no line at all"
+        return f"`{NO_NEWLINE}` follows an empty line, which is not a line"
     return None
 
 

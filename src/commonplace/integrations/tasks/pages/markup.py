@@ -136,7 +136,7 @@ def run_head(facts: Sequence[str], level: str) -> str:
         f"Call tree, {facts[0]}",
         '<main><nav><a href="../index.html">All runs</a></nav><header><h1>Call tree</h1>'
         f'<ul class="facts">{shown}<li id="run"><span class="took"></span></li></ul>'
-        '<p class="unfinished">No end was written yet: the run goes on, or it was cut off.</p></header>'
+        '<p class="unfinished">No end was written yet: the run continues, or it was interrupted.</p></header>'
         f'{controls("calls")}<ol class="tree">',
     )
 

@@ -268,7 +268,11 @@ class LogPage:
         links = [f'<a href="{page.file}">{markup.name(page.name)}</a>' for page in near]
         crumbs = " › ".join(['<a href="index.html">Call tree</a>', *links])
         call = self.kind == "call"
-        state = '<p class="unfinished">No end was written yet: the call goes on, or it was cut off.</p>' if call else ""
+        state = (
+            '<p class="unfinished">No end was written yet: the call continues, or it was interrupted.</p>'
+            if call
+            else ""
+        )
         return (
             f"<main><nav>{crumbs}</nav><header><h1>{markup.name(self.name)}</h1>"
             f"{state}</header>{markup.controls('this page', levels=call)}"

@@ -77,7 +77,7 @@ def configure(account: Account, directory: Path, port: int, settings: Mapping[st
     """Write what the next start reads; what `alter system` has set stays, and counts for more."""
     wanted = {**settings, "listen_addresses": HOST, "port": str(port), "unix_socket_directories": ""}
     lines = [f"{name} = '" + value.replace("\\", "\\\\").replace("'", "''") + "'" for name, value in wanted.items()]
-    account.write(directory / _CONFIGURATION, "\n".join(["# Written anew at every start.", *lines, ""]))
+    account.write(directory / _CONFIGURATION, "\n".join(["# Rewritten at every start.", *lines, ""]))
 
 
 def last_port(directory: Path) -> list[int]:
