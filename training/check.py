@@ -55,11 +55,11 @@ def main() -> None:
         for number, pair in enumerate(pairs):
             ensure(pair["relation"] in RELATIONS, f"{path.name} {number}", "unknown relation")
         print(f"{path.name}: {len(pairs)} pairs: {dict(Counter(pair['relation'] for pair in pairs))}")
-    fragments = json.loads((HERE / "keep.json").read_text("utf-8"))
-    sentences = [each for part in fragments for message in part["messages"] for each in message["sentences"]]
-    print(
-        f"keep.json: {len(fragments)} fragments, {len(sentences)} sentences, {sum(s['keep'] for s in sentences)} kept"
-    )
+    for path in sorted((HERE / "keep").glob("*.json")):
+        fragments = json.loads(path.read_text("utf-8"))
+        sentences = [each for part in fragments for message in part["messages"] for each in message["sentences"]]
+        kept = sum(each["keep"] for each in sentences)
+        print(f"{path.name}: {len(fragments)} fragments, {len(sentences)} sentences, {kept} kept")
 
 
 if __name__ == "__main__":
