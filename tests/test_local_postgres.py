@@ -318,8 +318,8 @@ def test_a_missing_package_says_how_to_get_it(place: Path, monkeypatch: pytest.M
     [
         ({"listen_addresses": "*"}, "cannot be set"),
         ({"PORT": "1"}, "cannot be set"),
-        ({"work_mem = 1\nport": "1"}, "no setting"),
-        ({"work_mem": "1\nport = 1"}, "no setting"),
+        ({"work_mem = 1\nport": "1"}, "not a PostgreSQL setting"),
+        ({"work_mem": "1\nport = 1"}, "not a PostgreSQL setting"),
     ],
 )
 def test_a_setting_that_would_break_the_promises_is_refused(settings: dict[str, str], words: str) -> None:
@@ -330,7 +330,7 @@ def test_a_setting_that_would_break_the_promises_is_refused(settings: dict[str, 
 def test_a_path_that_a_shell_would_read_and_a_port_that_is_none_are_refused() -> None:
     with pytest.raises(InvalidInput, match="special to the shell"):
         LocalPostgres("data$(reboot)")
-    with pytest.raises(InvalidInput, match="no port"):
+    with pytest.raises(InvalidInput, match="not a port"):
         LocalPostgres("data", port=65536)
 
 
