@@ -33,7 +33,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """What to send, where, for how long, and whose CPU time to read."""
+    """The requests, their target and duration, and the processes whose CPU time is read."""
 
     host: str
     port: int

@@ -29,7 +29,7 @@ BATCH = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """What one process is to do, with how many threads."""
+    """The work of one process, and its number of threads."""
 
     operation: str
     """A method of the adapter, or `fill`, `batch` or `warm`."""
@@ -46,7 +46,7 @@ class Order:
 
 @dataclass(slots=True, kw_only=True)
 class Result:
-    """What one process did: milliseconds of each call, its CPU seconds, and what the answers held."""
+    """The results of one process: milliseconds of each call, CPU seconds, and the answers."""
 
     wall: list[float] = field(default_factory=list)
     cpu: float = 0.0

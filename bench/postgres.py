@@ -49,7 +49,7 @@ BIG = "all"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What is measured, how often."""
+    """The measurements of a run and their repetitions."""
 
     sizes: tuple[int, ...]
     big: int
@@ -230,7 +230,7 @@ class _Run:
 
 
 class _Total:
-    """What one side did over all its turns."""
+    """The results of one side over all its turns."""
 
     def __init__(self) -> None:
         self.wall: list[float] = []

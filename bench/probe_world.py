@@ -39,7 +39,7 @@ class Holder:
 
 @dataclass
 class Known:
-    """What an attacker may know about a space: everything except its content."""
+    """An attacker's knowledge of a space: everything except its content."""
 
     space: str
     marker: str

@@ -37,7 +37,7 @@ _TWINS = 0.25
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back."""
+    """A response."""
 
     status: int
     headers: bytes
@@ -46,7 +46,7 @@ class Answer:
 
 @dataclass
 class Tally:
-    """What was seen."""
+    """Counts of the probes and their findings."""
 
     probes: Counter[str] = field(default_factory=Counter)
     statuses: Counter[int] = field(default_factory=Counter)

@@ -49,7 +49,7 @@ FIXED, FIXED_ROWS = "fixed", 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What is measured, how often."""
+    """The measurements of a run and their repetitions."""
 
     sizes: tuple[int, ...] = (3_000, 10_000, 30_000, 100_000, 300_000)
     one: tuple[int, ...] = (1_000, 3_000, 10_000, 30_000, 100_000)

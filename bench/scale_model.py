@@ -25,7 +25,7 @@ IN_USE = 0.1
 """The share of the spaces that are asked often."""
 PAGE = 8192
 HOT = ("trace", "trace indexes", "posting indexes")
-"""What every recall reads; of the rest it reads the rows that it returns."""
+"""Tables that every recall reads; of the others it reads only the returned rows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +66,7 @@ def fit(points: Iterable[tuple[float, float]], scale: str = "n") -> Line:
 
 
 def steps(found: dict[str, Any]) -> tuple[list[Any], list[Any], list[Any]]:
-    """What was measured in a hundred spaces, in one, and with a graph."""
+    """The measurements in a hundred spaces, in one, and with a graph."""
     one = found["one"]["steps"]
     graphs = [step["graph"] | {"memories": step["memories"]} for step in one if "graph" in step]
     return found["spaces"]["steps"], one, graphs
@@ -109,7 +109,7 @@ def _recalls(spaces: list[Any], one: list[Any], graphs: list[Any]) -> dict[str, 
 
 
 def sizing(lines: dict[str, Line], memories: int) -> dict[str, float]:
-    """What a book in spaces of SPACE needs."""
+    """The resources of a book with spaces of SPACE memories."""
     recalls, adds = RECALLS * memories / 1e6, ADDS * memories / 1e6
     # A book that grows around a space makes its pages rarer in the caches: as much as was measured, no more.
     around = lines["recall in 1,000 by total, server CPU ms"]
@@ -135,7 +135,7 @@ def sizing(lines: dict[str, Line], memories: int) -> dict[str, float]:
 
 
 def _in_use(hot: float, vector: float, memories: int) -> float:
-    """What the spaces in use need in memory: their own words, but each page on which one of their vectors lies."""
+    """Return the memory for the spaces in use: their words, and each page that contains one of their vectors."""
     pages = 1 - (1 - IN_USE) ** (PAGE / vector)
     return IN_USE * (hot - vector * memories) + pages * vector * memories  # type: ignore[no-any-return]
 
@@ -153,7 +153,7 @@ def _log(key: str) -> Callable[[Any], float]:
 
 
 def hot_bytes(step: dict[str, Any]) -> int:
-    """What the recalls of all spaces read."""
+    """Return the bytes that the recalls of all spaces read."""
     return sum(step["bytes"][name] for name in HOT)
 
 

@@ -34,7 +34,7 @@ _AUTOVACUUM = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'autov
 
 
 class Cost(TypedDict):
-    """What one operation cost, as a mean over `calls`; `wall` is the median."""
+    """The cost of one operation, as a mean over `calls`; `wall` is the median."""
 
     calls: int
     server_ms: float

@@ -145,7 +145,7 @@ def scripted() -> Any:
 
 
 def answer(messages: Any) -> str:
-    """What a helpful model would say, in the form that either asks for."""
+    """Return the answer of a helpful model, in the requested form."""
     said = "\n".join(str(message.content) for message in messages)
     asked = str(messages[-1].content)
     if '"advice": string' in said:

@@ -33,7 +33,7 @@ Maker = Callable[[Sequence[dict[str, Any]], Path, ExitStack], Finder]
 
 @dataclass(slots=True)
 class Tally:
-    """What was right, wrong and missed."""
+    """Counts of right, wrong and missed memos."""
 
     hits: int = 0
     wrong: int = 0

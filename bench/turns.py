@@ -26,7 +26,7 @@ def say(text: str, *, lasting: bool = False) -> None:
 
 @dataclass(slots=True)
 class Got:
-    """What one candidate has done of its share."""
+    """The progress of one candidate."""
 
     wall: list[float] = field(default_factory=list)
     cpu: list[float] = field(default_factory=list)

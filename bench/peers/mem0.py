@@ -118,7 +118,7 @@ class Adapter(Peer):
 
 
 def _payload(row: Row) -> dict[str, object]:
-    """What mem0's own add writes for a row."""
+    """Return the payload that mem0's own add writes for a row."""
     now = datetime.now(timezone.utc).isoformat()
     return {
         "user_id": row.space,

@@ -34,14 +34,14 @@ Array = Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a system gave for one question."""
+    """The answer of a system to one question."""
 
     ids: list[str]
     """The best first, without a cut-off."""
     score: float
     """The best one's."""
     within: dict[int, list[str]]
-    """What fits into each budget of tokens."""
+    """The units that fit into each token budget."""
     uncut: list[str]
     """The first ten that a caller gets who sets nothing but the cut-off, to none."""
     kept: list[str]
@@ -376,7 +376,7 @@ SYSTEMS: dict[str, tuple[type[Any], str | None]] = {
     "chromadb": (Chroma, "chromadb"),
     "mem0ai": (Mem0, "mem0"),
 }
-"""What can be measured, and the package that it needs."""
+"""The systems, and the package that each needs."""
 
 
 def present(name: str) -> bool:

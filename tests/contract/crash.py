@@ -40,7 +40,7 @@ _SAMPLE = 30
 _KINDS = ("one", "batch", "revise", "forget", "set", "write", "append", "say")
 
 Deed = dict[str, Any]
-"""What a writer does: `number`, `kind`, and `things` (each a kind, a name and the version that it then has;
+"""An operation of a writer: `number`, `kind`, and `things` (each a kind, a name and the version that it then has;
 0 once it is forgotten) or `item` (the kind and name of a shared list, and what is added to it)."""
 Thing = tuple[str, str]
 """The kind and name of a memory, a value or a file."""

@@ -16,7 +16,7 @@ from psycopg import sql
 from commonplace.store.postgres.local import LocalPostgres
 
 QUICK = {"fsync": "off", "full_page_writes": "off", "max_connections": "300"}
-"""What a power cut would take is no subject of most tests."""
+"""Most tests do not need to survive a power cut."""
 
 _servers: list[LocalPostgres] = []
 _keepers: list[psycopg.Connection[Any]] = []

@@ -10,7 +10,7 @@ import autogen
 from autogen import ConversableAgent, GroupChatManager
 
 asked: list[dict[str, Any]] = []
-"""What the model was asked, since its script was given."""
+"""The requests to the model since its script was given."""
 _script: list[Callable[[dict[str, Any]], dict[str, Any]]] = []
 config: dict[str, Any] = {}
 """The llm_config of the model that runs."""
