@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from datetime import datetime, timezone
@@ -24,6 +25,7 @@ T = TypeVar("T")
 _Convert = Callable[[Any], Any]
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _BYTES = "base64"
+_ETAG = re.compile(r'(?:W/)?"?([0-9]{1,18})"?')
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 
 
@@ -62,6 +64,22 @@ def from_base64(text: object) -> bytes:
         return base64.b64decode(text, validate=True)  # type: ignore[arg-type]  # anything else is refused
     except (binascii.Error, TypeError, ValueError) as error:
         raise InvalidInput(f"base64 is not valid: {error}") from error
+
+
+def expected_version(if_match: str | None, if_none_match: str | None) -> int | None:
+    """Return the version that the headers of a change name: If-Match: "3", or 0 for If-None-Match: *."""
+    if if_match is not None and if_none_match is not None:
+        raise InvalidInput("send If-Match or If-None-Match, not both")
+    if if_none_match is not None:
+        if if_none_match.strip() != "*":
+            raise InvalidInput(f"If-None-Match is * (only for something new), not {if_none_match!r}")
+        return 0
+    if if_match is None:
+        return None
+    found = _ETAG.fullmatch(if_match.strip())
+    if found is None:
+        raise InvalidInput(f'If-Match is the ETag of one version, such as "3", not {if_match!r}')
+    return int(found[1])
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,6 +107,9 @@ def test_a_change_names_the_version_that_it_is_made_for(http: httpx.Client) -> N
     late = http.patch(place, json={"importance": 0.1}, headers={"If-Match": '"1"'})
     assert _problem(late, 409, "conflict")["current"] == 2
     _problem(http.patch(place, json={"importance": 0.1}, headers={"If-Match": "W/x"}), 400, "invalid_input")
+    # A proxy that compresses an answer makes its ETag weak.
+    weak = http.patch(place, json={"importance": 0.1}, headers={"If-Match": 'W/"1"'})
+    assert _problem(weak, 409, "conflict")["current"] == 2
     _problem(http.patch(place, json={"reason": "none"}), 400, "invalid_input")
     assert http.get(place, params={"version": 1}).json()["importance"] == 0.5
     history = http.get(f"{place}/history").json()["revisions"]

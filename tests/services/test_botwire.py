@@ -225,14 +225,14 @@ def test_a_post_that_waited_for_another_is_the_later_one(tmp_path: Path) -> None
     held = Held(core.store)
     core.store = cast(Store, held)
     book = LocalBook(core, "default")
-    botwire.create_channel(book, "news", agent="a", visibility="public", description="")
-    botwire.post_entry(book, "news", agent="a", type="data", data="first")
+    botwire.create_channel(book, "news", agent_id="a")
+    botwire.post_entry(book, "news", agent_id="a", type="data", data="first")
     held.waits = threading.Thread(
-        target=botwire.post_entry, args=(book, "news"), kwargs={"agent": "a", "type": "data", "data": 1}
+        target=botwire.post_entry, args=(book, "news"), kwargs={"agent_id": "a", "type": "data", "data": 1}
     )
     held.waits.start()
     assert held.there.wait(20)
-    seen = botwire.post_entry(book, "news", agent="b", type="data", data=2)
+    seen = botwire.post_entry(book, "news", agent_id="b", type="data", data=2)
     held.go.set()
     held.waits.join()
     assert [entry["data"] for entry in botwire.read_entries(book, "news", since=float(str(seen["timestamp"])))] == [1]

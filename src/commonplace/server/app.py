@@ -103,28 +103,16 @@ def _service_host(core: Core, plan: str | None) -> Host:
     )
 
 
-def _answer_error(request: Request, error: Any) -> Response:
-    return problem(error)
-
-
-def _answer_invalid(request: Request, error: Any) -> Response:
-    return problem(InvalidInput(describe_invalid(error)))
-
-
 def _answer_http_error(request: Request, error: Any) -> Response:
     words = {404: f"there is no {request.url.path}", 405: f"{request.method} is not for {request.url.path}"}
     return refusal(error.status_code, words.get(error.status_code, error.detail), error.headers)
 
 
-def _answer_failure(request: Request, error: Any) -> Response:
-    return refusal(500, "the server failed: its log says why")
-
-
 _HANDLERS: dict[type[Exception], Callable[[Request, Any], Response]] = {
-    CommonplaceError: _answer_error,
-    RequestValidationError: _answer_invalid,
+    CommonplaceError: lambda request, error: problem(error),
+    RequestValidationError: lambda request, error: problem(InvalidInput(describe_invalid(error))),
     HTTPException: _answer_http_error,
-    Exception: _answer_failure,
+    Exception: lambda request, error: refusal(500, "the server failed: its log says why"),
 }
 
 

@@ -69,7 +69,7 @@ class BodyLimits:
             await self._app(scope, receive, send)
             return
         stream = _STREAMS.fullmatch(scope["path"]) is not None
-        body = _Body(scope, receive, most=None if stream else self._most, timeout=self._timeout, is_stream=stream)
+        body = _Body(scope, receive, most=None if stream else self._most, timeout=self._timeout)
         begun = False
 
         async def send_noted(message: Message) -> None:
@@ -98,14 +98,13 @@ class _Refused(BaseException):
 
 
 class _Body:
-    """The body of one request, counted and timed."""
+    """The body of one request, counted and timed. A stream has no `most`."""
 
-    def __init__(self, scope: Scope, receive: Receive, *, most: int | None, timeout: float, is_stream: bool) -> None:
+    def __init__(self, scope: Scope, receive: Receive, *, most: int | None, timeout: float) -> None:
         self._scope = scope
         self._receive = receive
         self._most = most
         self._timeout = timeout
-        self._is_stream = is_stream
         self._until = time.monotonic() + timeout
         self._size = 0
         self._announced = 0
@@ -128,7 +127,7 @@ class _Body:
         self._is_complete = not message.get("more_body", False)
         self._size += len(message.get("body", b""))
         self._ensure_size(self._size)
-        if self._is_stream:
+        if self._most is None:
             # A stream may take any time as long as it goes on.
             self._until = time.monotonic() + self._timeout
         return message

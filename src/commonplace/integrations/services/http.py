@@ -14,13 +14,13 @@ from collections import defaultdict
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import unquote
 
 from fastapi import APIRouter, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
-from pydantic import AfterValidator
+from pydantic import AfterValidator, BaseModel, create_model
 from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute, Match
@@ -32,8 +32,9 @@ Name = Annotated[str, AfterValidator(partial(unquote, errors="surrogateescape"))
 """A part of a path, decoded: `a%2Fb` is the name a/b."""
 _LONGEST_PAGE = 10_000
 _ROUTE = "commonplace.services.route"
+_KEYWORD = inspect.Parameter.KEYWORD_ONLY
 _log = logging.getLogger(__name__)
-
+Function = TypeVar("Function", bound=Callable[..., object])
 
 Operation = Literal["read", "recall", "write"]
 
@@ -72,34 +73,6 @@ def host_of(request: Request) -> Host:
     return found
 
 
-def on_book(
-    operation: Operation, *, status: int = 200, headers: Callable[[Any], Mapping[str, str]] = lambda body: {}
-) -> Callable[[Callable[..., object]], Callable[..., Any]]:
-    """Make an endpoint of a function that takes a book and the parts of a request, and returns the answer's body."""
-
-    def decorate(function: Callable[..., object]) -> Callable[..., Any]:
-        async def endpoint(request: Request, **parts: Any) -> Response:
-            def work(book: Book) -> tuple[bytes, Mapping[str, str]]:
-                body = function(book, **parts)
-                return to_json(body), headers(body)  # encoded in the worker thread, too
-
-            body, extra = await host_of(request).run(request, operation, work)
-            return Response(body, status, headers=extra, media_type="application/json")
-
-        signature = inspect.signature(function, eval_str=True)
-        request = inspect.Parameter("request", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Request)
-        rest = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in [*signature.parameters.values()][1:]]
-        endpoint.__signature__ = inspect.Signature([request, *rest])  # type: ignore[attr-defined]  # FastAPI reads it
-        endpoint.__name__, endpoint.__module__, endpoint.__doc__ = (
-            function.__name__,
-            function.__module__,
-            function.__doc__,
-        )
-        return endpoint
-
-    return decorate
-
-
 def answer_error(request: Request, error: CommonplaceError, body: object, status: int | None = None) -> Response:
     """Return the answer to a request that raised an error."""
     headers = host_of(request).error_headers(error)
@@ -133,6 +106,55 @@ class ServiceRoute(APIRoute):
                 )
 
         return handle_all
+
+
+class ServiceRouter(APIRouter):
+    """Routes of a dialect: functions that take a book and the parts of a request, and return the answer's body."""
+
+    def on_book(
+        self,
+        method: str,
+        path: str,
+        operation: Operation | None = None,
+        *,
+        status: int = 200,
+        headers: Callable[[Any], Mapping[str, str]] = lambda body: {},
+    ) -> Callable[[Function], Function]:
+        """Make a route of a function. Keyword-only arguments are fields of the body, or of the query without a body."""
+        runs: Operation = operation or ("read" if method == "GET" else "write")
+
+        def decorate(function: Function) -> Function:
+            async def endpoint(request: Request, body: BaseModel | None = None, **parts: Any) -> Response:
+                def work(book: Book) -> tuple[bytes, Mapping[str, str]]:
+                    answer = function(book, **parts, **(dict(body) if body else {}))
+                    return to_json(answer), headers(answer)  # encoded in the worker thread, too
+
+                answer, extra = await host_of(request).run(request, runs, work)
+                return Response(answer, status, headers=extra, media_type="application/json")
+
+            endpoint.__signature__ = _signature(function, method, path)  # type: ignore[attr-defined]  # FastAPI reads it
+            endpoint.__name__, endpoint.__module__ = function.__name__, function.__module__
+            self.add_api_route(path, endpoint, methods=[method])
+            return function
+
+        return decorate
+
+
+def _signature(function: Callable[..., object], method: str, path: str) -> inspect.Signature:
+    """Return the parameters of an endpoint: the request, the parts of its path and query, and a body."""
+    made: dict[str, Any] = {"request": inspect.Parameter("request", _KEYWORD, annotation=Request)}
+    fields: dict[str, Any] = {}
+    for name, each in [*inspect.signature(function, eval_str=True).parameters.items()][1:]:
+        if each.kind is _KEYWORD and method in ("POST", "PUT"):
+            fields[name] = (each.annotation, ... if each.default is each.empty else each.default)
+        elif each.annotation is str and f"{{{name}" in path:
+            made[name] = each.replace(kind=_KEYWORD, annotation=Name)
+        else:
+            made[name] = each.replace(kind=_KEYWORD)
+    if fields:
+        body = create_model(f"{function.__name__}_body", **fields)
+        made["body"] = inspect.Parameter("body", _KEYWORD, annotation=body)
+    return inspect.Signature([*made.values()])
 
 
 class ServiceRoutes(BaseRoute):

@@ -1,22 +1,25 @@
-"""The parts that all routes of the native API share: bodies, calls and answers."""
+"""Routes of verbs: each is declared by a verb of Book, a method and a path, and derived from the verb's signature."""
 
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
-from collections.abc import Callable, Coroutine
+import re
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, NamedTuple, get_type_hints
+from typing import Annotated, Any, NamedTuple
 
-from fastapi import Depends, Header, HTTPException, Request, Response
+from fastapi import APIRouter, Depends, Header, HTTPException, Query, Request, Response
 from fastapi.routing import APIRoute
-from pydantic import AfterValidator, BaseModel, ConfigDict
+from pydantic import AfterValidator
+from pydantic.fields import FieldInfo
 from pydantic_core import to_json
 
 from commonplace import wire
 from commonplace.access.keys import Role
 from commonplace.book import Book
-from commonplace.errors import InvalidInput
+from commonplace.server.api.models import Body, answer_of, argument_fields, body_of
 from commonplace.server.auth import Call, Operation, decode_name, read_call
 from commonplace.server.door import Door
 from commonplace.values import Entry, File, Memory
@@ -47,24 +50,6 @@ _READ, _RECALL = _Access("read", "read"), _Access("read", "recall")
 _WRITE, _ADMIN = _Access("write", "write"), _Access("admin", "admin")
 
 
-class Body(BaseModel):
-    """A request's body. Types are strict, and unknown fields are refused."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    def given(self) -> dict[str, Any]:
-        """Return the fields that were sent; the others keep the verb's own defaults."""
-        return {name: _value_of(getattr(self, name)) for name in self.model_fields_set}
-
-    def as_argument(self) -> object:
-        """Return the argument of a verb that this becomes."""
-        return self.given()
-
-
-def _value_of(part: object) -> object:
-    return part.as_argument() if isinstance(part, Body) else part
-
-
 class Route(APIRoute):
     """A route that takes only JSON: a page of another site cannot send that without asking first.
 
@@ -76,8 +61,8 @@ class Route(APIRoute):
         handle = super().get_route_handler()
         if self.body_field is None:
             return handle
-        hints: dict[str, Any] = get_type_hints(self.endpoint, include_extras=True)
-        is_direct = hints.keys() == {"http", "body", "return"} and isinstance(hints["body"], type)
+        hints = {name: each.annotation for name, each in inspect.signature(self.endpoint).parameters.items()}
+        is_direct = hints.keys() == {"http", "body"} and isinstance(hints["body"], type)
 
         async def check_and_handle(request: Request) -> Response:
             ensure_type(request, JSON)
@@ -143,22 +128,6 @@ class Exchange:
             body, version = await self.door.run(self.call, lambda book: _encode(verb(book)), again=repeat)
         return Response(body, status, headers=None if version is None else {"ETag": f'"{version}"'}, media_type=JSON)
 
-    def expected_version(self) -> int | None:
-        """Return the version that a change is made for: If-Match: "3", or 0 for If-None-Match: *."""
-        match, none = self.request.headers.get("if-match"), self.request.headers.get("if-none-match")
-        if match is not None and none is not None:
-            raise InvalidInput("send If-Match or If-None-Match, not both")
-        if none is not None:
-            if none.strip() != "*":
-                raise InvalidInput(f"If-None-Match is * (only for something new), not {none!r}")
-            return 0
-        if match is None:
-            return None
-        number = match.strip().removeprefix('"').removesuffix('"')
-        if not (number.isascii() and number.isdigit() and len(number) < 19):
-            raise InvalidInput(f'If-Match is the ETag of one version, such as "3", not {match!r}')
-        return int(number)
-
 
 def _encode(value: object) -> tuple[bytes, int | None]:
     version = None
@@ -207,3 +176,122 @@ WriteExchange = Annotated[Exchange, _writes(whole=True), _WRITE]
 ImportExchange = Annotated[Exchange, _writes(whole=False), _WRITE]
 """Its digest leaves the body out, which is a stream and has not been read yet."""
 AdminExchange = Annotated[Exchange, _reads(_ADMIN), _ADMIN]
+
+Handler = Callable[[Exchange, dict[str, Any]], Coroutine[Any, Any, Response]]
+"""Answers a request that carries the arguments of a verb by name."""
+_PARTS = {"KeyValue": ("kv", "namespace"), "Canvas": ("canvas", "canvas"), "Transcript": ("transcript", "session")}
+"""The parts of a book that have verbs of their own: the verb that returns one, and its argument."""
+_CONDITIONAL = " `If-Match` names the version that it changes; `If-None-Match: *` makes it only create."
+
+
+class VerbRouter(APIRouter):
+    """Routes that carry out verbs of Book, and of its key-value entries, canvases and transcripts."""
+
+    def __init__(self, module: str, tag: str) -> None:
+        super().__init__(tags=[tag], route_class=Route)
+        self._module = module
+
+    def verb(
+        self,
+        declared: Callable[..., object],
+        method: str,
+        path: str,
+        key: str = "",
+        *,
+        name: str = "",
+        title: str = "",
+        body: type[Body] | str = "",
+        example: Mapping[str, Any] | None = None,
+        own: Mapping[str, Any] = {},
+        without: Iterable[str] = (),
+        base: type[Body] = Body,
+        needs_body: bool = True,
+        exchange: Any = None,
+        handler: Handler | None = None,
+        long: bool = False,
+        keep: bool = False,
+        **options: Any,
+    ) -> None:
+        """Add the route of a verb. `{names}` in the path are arguments; the others come in the query or the body.
+
+        `key` is the field of the answer that holds the result, unless the result is the whole answer. `name`, `title`
+        and `body` are the names of the route, the answer and the body in the OpenAPI document. The fields are derived
+        from the signature, except for those in `own`, `without` and `base`. `handler` is called instead of the verb.
+        See Door for `keep`, and Call for `long`; other options are FastAPI's.
+        """
+        placed = re.findall(r"{(\w+)", path)
+        fields = {**argument_fields(declared), **own}
+        # Only these methods are conditional by headers.
+        is_conditional = "if_version" in fields and method in ("PUT", "PATCH", "DELETE")
+        left_out = {*placed, *without, *(["if_version"] if is_conditional else [])}
+        handle = handler or _caller(declared, key, status=options.get("status_code", 200), long=long, keep=keep)
+
+        async def endpoint(http: Exchange, body: Body | None = None, **given: Any) -> Response:
+            if body is not None:
+                given.update(body.given())
+            if is_conditional:
+                headers = http.request.headers
+                given["if_version"] = wire.expected_version(headers.get("if-match"), headers.get("if-none-match"))
+            return await handle(http, given)
+
+        reads = exchange or (ReadExchange if method == "GET" else WriteExchange)
+        parameters = [_parameter("http", reads), *(_parameter(each, Name) for each in placed)]
+        if method in ("GET", "DELETE"):
+            parameters += [_query_parameter(each, *field) for each, field in fields.items() if each not in left_out]
+        elif fields.keys() - left_out:
+            model: Any = body
+            if isinstance(body, str):
+                called = body or f"{declared.__name__.capitalize()}Body"
+                model = body_of(declared, called, example, left_out, own, base)
+            parameters.append(_parameter("body", model) if needs_body else _parameter("body", model | None, None))
+        endpoint.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # FastAPI reads it
+        endpoint.__module__, endpoint.__name__ = self._module, name or declared.__name__
+        about = (inspect.getdoc(handler or declared) or "").partition("\n\n")[0]
+        answers: Any = options.pop("response_model", None) or answer_of(declared, key, title)
+        self.add_api_route(
+            path,
+            endpoint,
+            methods=[method],
+            response_model=answers,
+            description=about + _CONDITIONAL if is_conditional else about,
+            **options,
+        )
+
+    def implement(
+        self, declared: Callable[..., object], method: str, path: str, key: str = "", **options: Any
+    ) -> Callable[[Handler], Handler]:
+        """Decorate a handler of a verb's route; the options are those of `verb`."""
+
+        def decorate(handler: Handler) -> Handler:
+            options.setdefault("name", handler.__name__)
+            self.verb(declared, method, path, key, handler=handler, **options)
+            return handler
+
+        return decorate
+
+
+def _parameter(name: str, kind: Any, default: object = inspect.Parameter.empty) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
+
+
+def _query_parameter(name: str, kind: Any, field: FieldInfo) -> inspect.Parameter:
+    default = inspect.Parameter.empty if field.is_required() else field.default
+    return _parameter(name, Annotated[kind, Query(description=field.description)], default)
+
+
+def _caller(declared: Callable[..., object], key: str, *, status: int, long: bool, keep: bool) -> Handler:
+    """Return the handler that calls a verb."""
+    owner, name = declared.__qualname__.split(".")
+    part, argument = _PARTS.get(owner, ("", ""))
+
+    async def call(http: Exchange, given: dict[str, Any]) -> Response:
+        named = given.pop(argument, "")
+
+        def verb(book: Book) -> object:
+            on = getattr(book, part)(named) if part else book
+            result = getattr(on, name)(**given)
+            return {key: result} if key else result
+
+        return await (http.having(long=True) if long else http).answer(verb, status=status, keep=keep)
+
+    return call

@@ -8,97 +8,31 @@ from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
 from commonplace.book import Book
+from commonplace.canvas import Canvas
 from commonplace.errors import InvalidInput, NotFound
-from commonplace.server.api import models
-from commonplace.server.api.learn import MessageBody
-from commonplace.server.api.models import example
-from commonplace.server.api.routes import Body, Name, ReadExchange, Route, WriteExchange
+from commonplace.kv import KeyValue
+from commonplace.server.api.memories import MessageBody
+from commonplace.server.api.models import answer_of, model_of
+from commonplace.server.api.routes import Exchange, Name, ReadExchange, VerbRouter
+from commonplace.transcript import Transcript
+from commonplace.values import Entry
 
-router = APIRouter(route_class=Route)
-
-
-class EntryBody(Body):
-    """A value to set."""
-
-    model_config = example({"value": {"topic": "FastAPI"}, "ttl": 3600})
-
-    value: Any = Field(description="Any JSON.")
-    ttl: float | None = Field(default=None, description="Seconds after which it is gone.")
-
-
-class ItemsBody(Body):
-    """Items to add to the end of a list."""
-
-    model_config = example({"items": ["a finding"]})
-
-    items: list[Any]
-
-
-class FileBody(Body):
-    """A file's next revision."""
-
-    model_config = example({"content": "Once upon a time…", "author": "writer"})
-
-    content: str
-    author: str | None = None
-
-
-class PatchBody(Body):
-    """A unified diff over one or several files."""
-
-    model_config = example(
-        {"patch": "--- a/story.md\n+++ b/story.md\n@@ -1 +1 @@\n-Once\n+Once upon a time\n", "author": "editor"}
-    )
-
-    patch: str
-    author: str | None = None
-    if_version: int | dict[str, int] | None = Field(
-        default=None, description="The revision that the file must be at, or an object of paths and revisions."
-    )
-
-
-class PathBody(Body):
-    """A file's path."""
-
-    model_config = example({"path": "story.md"})
-
-    path: str
-
-
-class MessagesBody(Body):
-    """Messages to add at the end, all or none."""
-
-    model_config = example({"messages": [{"role": "user", "name": "Sarah", "content": "Good morning"}]})
-
-    messages: list[MessageBody]
-
+router = APIRouter()
 
 # -- key-value entries ---------------------------------------------------------------------------------
 
-kv = APIRouter(tags=["key-value"], route_class=Route)
+kv = VerbRouter(__name__, "key-value")
+_ENTRY = "/kv/{namespace}/{key:path}"
+kv.verb(Book.namespaces, "GET", "/kv", "namespaces")
+kv.verb(KeyValue.keys, "GET", "/kv/{namespace}", "keys")
 
 
-@kv.get("/kv", response_model=models.Namespaces)
-async def namespaces(http: ReadExchange) -> Response:
-    """The namespaces that hold anything."""
-    return await http.answer(lambda book: {"namespaces": book.namespaces()})
+@kv.implement(KeyValue.entry, "GET", _ENTRY, response_model=model_of(Entry))
+async def get_entry(http: Exchange, given: dict[str, Any]) -> Response:
+    """Return the value with its version and times."""
+    namespace, key = given["namespace"], given["key"]
 
-
-@kv.get("/kv/{namespace}", response_model=models.Keys)
-async def keys(
-    http: ReadExchange,
-    namespace: Name,
-    prefix: Annotated[str, Query(description="Only keys that begin with it.")] = "",
-) -> Response:
-    """The keys of a namespace, sorted."""
-    return await http.answer(lambda book: {"keys": book.kv(namespace).keys(prefix)})
-
-
-@kv.get("/kv/{namespace}/{key:path}", response_model=models.Entry)
-async def get_entry(http: ReadExchange, namespace: Name, key: Name) -> Response:
-    """The value with its version and times."""
-
-    def verb(book: Book) -> object:
+    def verb(book: Book) -> Entry:
         entry = book.kv(namespace).entry(key)
         if entry is None:
             raise NotFound(f"there is no key {key!r} in the namespace {namespace!r}")
@@ -107,119 +41,52 @@ async def get_entry(http: ReadExchange, namespace: Name, key: Name) -> Response:
     return await http.answer(verb)
 
 
-@kv.put("/kv/{namespace}/{key:path}", response_model=models.Entry)
-async def set_entry(http: WriteExchange, namespace: Name, key: Name, body: EntryBody) -> Response:
-    """Set a value. `If-Match: "3"` replaces only version 3, `If-None-Match: *` only sets a new key."""
-    version = http.expected_version()
-    return await http.answer(lambda book: book.kv(namespace).set(key, body.value, ttl=body.ttl, if_version=version))
+kv.verb(
+    KeyValue.set, "PUT", _ENTRY, name="set_entry",
+    body="EntryBody", example={"value": {"topic": "FastAPI"}, "ttl": 3600},
+)  # fmt: skip
 
 
-@kv.post("/kv/{namespace}/{key:path}", response_model=models.Entry)
-async def append_to_entry(http: WriteExchange, namespace: Name, key: Name, body: ItemsBody) -> Response:
-    """Add items to the end of a list in one step; create the list if there is none."""
-    return await http.answer(lambda book: book.kv(namespace).append(key, *body.items))
+@kv.implement(KeyValue.append, "POST", _ENTRY, body="ItemsBody", example={"items": ["a finding"]})
+async def append_to_entry(http: Exchange, given: dict[str, Any]) -> Response:
+    """Add items to the end of a list in one step, creating the list if there is none."""
+    return await http.answer(lambda book: book.kv(given["namespace"]).append(given["key"], *given["items"]))
 
 
-@kv.delete("/kv/{namespace}/{key:path}", response_model=models.Deleted)
-async def delete_entry(http: WriteExchange, namespace: Name, key: Name) -> Response:
-    """Delete a value; `deleted` is false if there was none."""
-    version = http.expected_version()
-    return await http.answer(lambda book: {"deleted": book.kv(namespace).delete(key, if_version=version)})
-
+kv.verb(KeyValue.delete, "DELETE", _ENTRY, "deleted", name="delete_entry")
 
 # -- canvases ------------------------------------------------------------------------------------------
 
-canvas_routes = APIRouter(tags=["canvases"], route_class=Route)
-
-
-@canvas_routes.get("/canvases", response_model=models.Canvases)
-async def canvases(http: ReadExchange) -> Response:
-    """The canvases that hold a file."""
-    return await http.answer(lambda book: {"canvases": book.canvases()})
-
-
-@canvas_routes.get("/canvases/{canvas}", response_model=models.Standing)
-async def files(http: ReadExchange, canvas: Name) -> Response:
-    """The current files and the revision of each."""
-    return await http.answer(lambda book: {"files": book.canvas(canvas).files()})
-
-
-@canvas_routes.get("/canvases/{canvas}/files/{path:path}", response_model=models.File)
-async def read_file(
-    http: ReadExchange,
-    canvas: Name,
-    path: Name,
-    revision: Annotated[int | None, Query(description="The newest, if absent.")] = None,
-) -> Response:
-    """A file, or one of its revisions."""
-    return await http.answer(lambda book: book.canvas(canvas).file(path, revision))
-
-
-@canvas_routes.put("/canvases/{canvas}/files/{path:path}", response_model=models.File)
-async def write_file(http: WriteExchange, canvas: Name, path: Name, body: FileBody) -> Response:
-    """Write a file as its next revision; `If-Match` and `If-None-Match: *` as for entries."""
-    version = http.expected_version()
-    return await http.answer(
-        lambda book: book.canvas(canvas).write(path, body.content, author=body.author, if_version=version)
-    )
-
-
-@canvas_routes.delete("/canvases/{canvas}/files/{path:path}", response_model=models.File)
-async def delete_file(
-    http: WriteExchange,
-    canvas: Name,
-    path: Name,
-    author: Annotated[str | None, Query(description="Who deletes it.")] = None,
-) -> Response:
-    """Delete a file; its revisions stay readable by number."""
-    version = http.expected_version()
-    return await http.answer(lambda book: book.canvas(canvas).delete(path, author=author, if_version=version))
-
-
-@canvas_routes.post("/canvases/{canvas}/patch", response_model=models.Files)
-async def apply_patch(http: WriteExchange, canvas: Name, body: PatchBody) -> Response:
-    """Apply a unified diff over one or several files, all or nothing."""
-    return await http.answer(
-        lambda book: {"files": book.canvas(canvas).apply(body.patch, author=body.author, if_version=body.if_version)}
-    )
-
-
-@canvas_routes.get("/canvases/{canvas}/revisions/{path:path}", response_model=models.Revisions)
-async def file_revisions(http: ReadExchange, canvas: Name, path: Name) -> Response:
-    """Every revision of a file, oldest first."""
-    return await http.answer(lambda book: {"revisions": book.canvas(canvas).revisions(path)})
-
-
-@canvas_routes.get("/canvases/{canvas}/diff/{path:path}", response_model=models.Diff)
-async def diff(
-    http: ReadExchange,
-    canvas: Name,
-    path: Name,
-    old: Annotated[int, Query(description="The first revision.")],
-    new: Annotated[int | None, Query(description="The newest, if absent.")] = None,
-) -> Response:
-    """A unified diff from one revision to another, or to the newest."""
-    return await http.answer(lambda book: {"diff": book.canvas(canvas).diff(path, old, new)})
-
-
-@canvas_routes.post("/canvases/{canvas}/forget", response_model=models.Erased)
-async def forget_file(http: WriteExchange, canvas: Name, body: PathBody) -> Response:
-    """Erase a file with every revision."""
-    return await http.answer(lambda book: {"revisions": book.canvas(canvas).forget(body.path)})
-
+canvas = VerbRouter(__name__, "canvases")
+_FILE = "/canvases/{canvas}/files/{path:path}"
+_PATCH = "--- a/story.md\n+++ b/story.md\n@@ -1 +1 @@\n-Once\n+Once upon a time\n"
+canvas.verb(Book.canvases, "GET", "/canvases", "canvases")
+canvas.verb(Canvas.files, "GET", "/canvases/{canvas}", "files", title="Standing")
+canvas.verb(Canvas.file, "GET", _FILE, name="read_file")
+canvas.verb(
+    Canvas.write, "PUT", _FILE, name="write_file",
+    body="FileBody", example={"content": "Once upon a time…", "author": "writer"},
+)  # fmt: skip
+canvas.verb(Canvas.delete, "DELETE", _FILE, name="delete_file")
+canvas.verb(
+    Canvas.apply, "POST", "/canvases/{canvas}/patch", "files", name="apply_patch",
+    body="PatchBody", example={"patch": _PATCH, "author": "editor"}, own={"text": (str, Field(alias="patch"))},
+)  # fmt: skip
+canvas.verb(Canvas.revisions, "GET", "/canvases/{canvas}/revisions/{path:path}", "revisions", name="file_revisions")
+canvas.verb(Canvas.diff, "GET", "/canvases/{canvas}/diff/{path:path}", "diff")
+canvas.verb(
+    Canvas.forget, "POST", "/canvases/{canvas}/forget", "revisions", name="forget_file", title="Erased",
+    body="PathBody", example={"path": "story.md"},
+)  # fmt: skip
 
 # -- transcripts ---------------------------------------------------------------------------------------
 
-transcript_routes = APIRouter(tags=["transcripts"], route_class=Route)
+transcript = VerbRouter(__name__, "transcripts")
+_SESSION = "/transcripts/{session}"
+transcript.verb(Book.transcripts, "GET", "/transcripts", "transcripts")
 
 
-@transcript_routes.get("/transcripts", response_model=models.Transcripts)
-async def transcripts(http: ReadExchange) -> Response:
-    """The sessions that have a transcript."""
-    return await http.answer(lambda book: {"transcripts": book.transcripts()})
-
-
-@transcript_routes.get("/transcripts/{session}", response_model=models.Messages)
+@transcript.get(_SESSION, response_model=answer_of(Transcript.read, "messages"))
 async def read_transcript(
     http: ReadExchange,
     session: Name,
@@ -228,33 +95,27 @@ async def read_transcript(
     tail: Annotated[int | None, Query(description="The last so many.")] = None,
     limit: Annotated[int | None, Query(description="At most so many; not with tail.")] = None,
 ) -> Response:
-    """Messages, oldest first: all of them, from a number on, or the last."""
+    """Return messages, oldest first: all of them, from a number on, or the last."""
     if sum(way is not None for way in (start, after, tail)) > 1 or (tail is not None and limit is not None):
         raise InvalidInput("give one of start, after and tail; limit works with start and after only")
 
     def verb(book: Book) -> object:
-        transcript = book.transcript(session)
+        found = book.transcript(session)
         if tail is not None:
-            return {"messages": transcript.tail(tail)}
+            return {"messages": found.tail(tail)}
         if after is not None:
-            return {"messages": transcript.resume(after, limit=limit)}
-        return {"messages": transcript.read(start=1 if start is None else start, limit=limit)}
+            return {"messages": found.resume(after, limit=limit)}
+        return {"messages": found.read(start=1 if start is None else start, limit=limit)}
 
     return await http.answer(verb)
 
 
-@transcript_routes.post("/transcripts/{session}", status_code=201, response_model=models.Messages)
-async def say(http: WriteExchange, session: Name, body: MessagesBody) -> Response:
-    """Add messages at the end, all or none; the answer means that they are on disk and have their numbers."""
-    messages = [each.given() for each in body.messages]
-    return await http.answer(lambda book: {"messages": book.transcript(session).extend(messages)}, status=201)
+transcript.verb(
+    Transcript.extend, "POST", _SESSION, "messages", name="say", status_code=201,
+    body="MessagesBody", example={"messages": [{"role": "user", "name": "Sarah", "content": "Good morning"}]},
+    own={"lines": (list[MessageBody], Field(alias="messages"))},
+)  # fmt: skip
+transcript.verb(Transcript.forget, "DELETE", _SESSION, "messages", name="forget_transcript", title="Unsaid")
 
-
-@transcript_routes.delete("/transcripts/{session}", response_model=models.Unsaid)
-async def forget_transcript(http: WriteExchange, session: Name) -> Response:
-    """Erase the whole transcript, with what was learned from it alone."""
-    return await http.answer(lambda book: {"messages": book.transcript(session).forget()})
-
-
-for each in (kv, canvas_routes, transcript_routes):
+for each in (kv, canvas, transcript):
     router.include_router(each)

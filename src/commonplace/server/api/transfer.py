@@ -11,20 +11,20 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic_core import to_json
 from starlette.requests import ClientDisconnect
 
 from commonplace.book import Book
 from commonplace.errors import CommonplaceError, InvalidInput, StoreFull
-from commonplace.server.api import models
-from commonplace.server.api.routes import AdminExchange, ImportExchange, ReadExchange, Route, ensure_type
+from commonplace.server.api.models import answer_of
+from commonplace.server.api.routes import AdminExchange, Exchange, ImportExchange, ReadExchange, VerbRouter, ensure_type
 from commonplace.server.door import Door
 from commonplace.server.problems import problem_body
 
-router = APIRouter(tags=["streams"], route_class=Route)
-care = APIRouter(tags=["care"], route_class=Route)
+router = VerbRouter(__name__, "streams")
+care = VerbRouter(__name__, "care")
 LINES = "application/x-ndjson"
 _LINE_TYPES = (LINES, "application/ndjson", "application/jsonl", "application/x-jsonlines")
 _BATCH = 200
@@ -70,7 +70,7 @@ async def _send_lines(door: Door, records: _Records, batch: list[dict[str, Any]]
 
 @router.post(
     "/import",
-    response_model=models.Loaded,
+    response_model=answer_of(Book.load, "records", "Loaded"),
     openapi_extra={
         "requestBody": {
             "required": True,
@@ -183,17 +183,11 @@ async def _send(door: Door, place: tempfile.TemporaryDirectory[str]) -> AsyncIte
         place.cleanup()
 
 
-@care.get("/stats", response_model=models.Stats)
-async def stats(http: ReadExchange) -> Response:
-    """How much the space holds, and with what."""
-    return await http.answer(lambda book: book.stats())
+care.verb(Book.stats, "GET", "/stats")
 
 
-@care.get("/check", response_model=models.Check)
-async def check(
-    http: ReadExchange,
-    deep: Annotated[bool, Query(description="Compare every index with the rows; needs a key that may admin.")] = False,
-) -> Response:
+@care.implement(Book.check, "GET", "/check")
+async def check(http: Exchange, given: dict[str, Any]) -> Response:
     """Verify the store and that recall works; for a key that opens every space, since it is about all of them."""
-    role = "admin" if deep else http.call.role
-    return await http.having(everywhere=True, long=True, role=role).answer(lambda book: book.check(deep=deep))
+    role = "admin" if given["deep"] else http.call.role
+    return await http.having(everywhere=True, long=True, role=role).answer(lambda book: book.check(**given))

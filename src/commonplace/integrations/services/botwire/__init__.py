@@ -50,13 +50,13 @@ _PAGE = 200
 
 
 def register_agent(
-    book: Book, name: str, *, description: str, capabilities: Sequence[str], wallet: str
+    book: Book, *, name: str, description: str = "", capabilities: Sequence[str] = (), wallet_address: str = ""
 ) -> dict[str, Json]:
     """Register an agent, or change its registration."""
     facts: dict[str, Json] = {
         "description": description,
         "capabilities": list(capabilities),
-        "wallet_address": wallet,
+        "wallet_address": wallet_address,
         "registered_at": _now(),
     }
     book.kv(AGENTS).set(name, facts)
@@ -75,10 +75,12 @@ def list_agents(book: Book, capability: str = "") -> list[dict[str, Json]]:
     ]
 
 
-def create_channel(book: Book, channel: str, *, agent: str, visibility: str, description: str) -> dict[str, Json]:
+def create_channel(
+    book: Book, channel: str, *, agent_id: str, visibility: str = "public", description: str = ""
+) -> dict[str, Json]:
     """Create a channel; raise Conflict if there is one of that name."""
     made: dict[str, Json] = {
-        "created_by": checks.name(agent, "agent_id"),
+        "created_by": checks.name(agent_id, "agent_id"),
         "visibility": visibility,
         "description": description,
         "created_at": _now(),
@@ -87,21 +89,21 @@ def create_channel(book: Book, channel: str, *, agent: str, visibility: str, des
     return {"channel": channel, **made}
 
 
-def join_channel(book: Book, channel: str, agent: str) -> dict[str, Json]:
+def join_channel(book: Book, channel: str, agent_id: str) -> dict[str, Json]:
     """Add an agent to a channel."""
     _ensure_channel(book, channel)
     members = book.kv(f"{CHANNELS}/{channel}")
-    if members.entry(agent) is None:
-        members.set(agent, {"joined_at": _now()})
-    return {"channel": channel, "agent_id": agent, "status": "joined"}
+    if members.entry(agent_id) is None:
+        members.set(agent_id, {"joined_at": _now()})
+    return {"channel": channel, "agent_id": agent_id, "status": "joined"}
 
 
-def post_entry(book: Book, channel: str, *, agent: str, type: str, data: Json) -> dict[str, Json]:
+def post_entry(book: Book, channel: str, *, agent_id: str, type: str, data: Any) -> dict[str, Json]:
     """Add an entry to a channel; when this returns, it is on disk."""
     if type not in TYPES:
         raise InvalidInput(f"unknown type {type!r}; known: {', '.join(sorted(TYPES))}")
     _ensure_channel(book, channel)
-    made = book.transcript(f"{CHANNELS}/{channel}").append(data, role="agent", name=agent, metadata={"type": type})
+    made = book.transcript(f"{CHANNELS}/{channel}").append(data, role="agent", name=agent_id, metadata={"type": type})
     return {**_entry_body(channel, made), "channel": channel}
 
 
@@ -286,7 +288,11 @@ def register(
     if not accept_terms:
         raise RegistrationRequired(agent_id)
     return register_agent(
-        open_book(), agent_id, description=description, capabilities=capabilities or (), wallet=wallet_address
+        open_book(),
+        name=agent_id,
+        description=description,
+        capabilities=capabilities or (),
+        wallet_address=wallet_address,
     )
 
 
@@ -307,7 +313,7 @@ class Channel:
         if entry_type not in TYPES:
             raise InvalidType(entry_type)
         try:
-            return post_entry(open_book(), self.name, agent=self.agent_id, type=entry_type, data=data)
+            return post_entry(open_book(), self.name, agent_id=self.agent_id, type=entry_type, data=data)
         except NotFound as error:
             raise ChannelNotFound(str(error)) from error
         except LimitReached as error:
@@ -335,7 +341,7 @@ class Channel:
 
     def _ensure(self) -> None:
         with suppress(Conflict):  # it may be there already
-            create_channel(open_book(), self.name, agent=self.agent_id, visibility="public", description="")
+            create_channel(open_book(), self.name, agent_id=self.agent_id)
         join_channel(open_book(), self.name, self.agent_id)
 
     def __repr__(self) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel, Field
+from fastapi import Query, Request, Response
+from pydantic import BaseModel
 from pydantic_core import to_json
 
 from commonplace import (
@@ -22,11 +22,10 @@ from commonplace import (
 )
 from commonplace.integrations.services.http import (
     Malformed,
-    Name,
     ServiceRoute,
+    ServiceRouter,
     answer_error,
     host_of,
-    on_book,
     text_of,
     window,
 )
@@ -70,31 +69,31 @@ def _error_code(request: Request, error: CommonplaceError) -> str:
     return "server_error" if error.status == 500 else error.code
 
 
-router = APIRouter(route_class=MemstoreRoute)
+router = ServiceRouter(route_class=MemstoreRoute)
 
 
-class MemstoreMemory(BaseModel):
-    """A text to remember. The content is checked apart, since its errors have codes of their own."""
+@router.on_book("POST", "/v1/memory/remember", status=201)
+def remember(
+    book: Book,
+    *,
+    content: Any = None,
+    tags: list[str] = [],  # noqa: B006  # pydantic copies it
+    session: str | None = None,
+    metadata: dict[str, Any] | None = None,
+    ttl: float | None = None,
+) -> dict[str, Json]:
+    """Remember a text. It is checked here, because its errors have codes of their own."""
+    if not isinstance(content, str) or not content.strip():
+        raise InvalidContent("content must be a text that is not empty")
+    if len(content) > LONGEST:
+        raise ContentTooLong(f"content has {len(content):,} characters, the limit is {LONGEST:,}: split it")
+    return _memory_body(book.remember(content, tags=tags, metadata=metadata, scope=Scope(session=session), ttl=ttl))
 
-    content: Any = None
-    tags: list[str] = Field(default_factory=list)
-    session: str | None = None
-    metadata: dict[str, Any] | None = None
-    ttl: float | None = None
 
-
-@router.post("/v1/memory/remember")
-@on_book("write", status=201)
-def remember(book: Book, body: MemstoreMemory) -> dict[str, Json]:
-    """Remember a text."""
-    content, scope = _check_content(body.content), Scope(session=body.session)
-    return _memory_body(book.remember(content, tags=body.tags, metadata=body.metadata, scope=scope, ttl=body.ttl))
-
-
-@router.get("/v1/memory/recall")
-@on_book("recall")
+@router.on_book("GET", "/v1/memory/recall", "recall")
 def recall(
     book: Book,
+    *,
     q: str = "",
     limit: int | None = None,
     top_k: int | None = None,
@@ -113,23 +112,22 @@ def recall(
     return {"memories": hits, "count": len(hits), "query": q}
 
 
-@router.delete("/v1/memory/forget/{id}")
-@on_book("write")
-def forget(book: Book, id: Name) -> dict[str, Json]:
+@router.on_book("DELETE", "/v1/memory/forget/{id}")
+def forget(book: Book, id: str) -> dict[str, Json]:
     """Forget a memory, with all its versions."""
     book.forget(id)
     return {"deleted": True, "id": id}
 
 
-@router.get("/v1/memory/list")
-@on_book("read")
+@router.on_book("GET", "/v1/memory/list")
 def list_memories(
     book: Book,
+    *,
     session: str | None = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 50,
     offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
 ) -> dict[str, Json]:
-    """A page of memories, the newest first."""
+    """Return a page of memories, the newest first."""
     found = window(book, within=_within(session), offset=offset, limit=limit, counted=True)
     return {"memories": [_memory_body(each) for each in found.memories], "total": found.total}
 
@@ -149,14 +147,6 @@ async def sign_up(request: Request, body: MemstoreAgent) -> Response:
         raise NotFound("sign-up is off on this server: ask its operator for a key")
     made = {"name": body.name, "api_key": key, "message": "Keep this key: it is shown only once."}
     return Response(to_json(made), 201, media_type="application/json")
-
-
-def _check_content(given: object) -> str:
-    if not isinstance(given, str) or not given.strip():
-        raise InvalidContent("content must be a text that is not empty")
-    if len(given) > LONGEST:
-        raise ContentTooLong(f"content has {len(given):,} characters, the limit is {LONGEST:,}: split it")
-    return given
 
 
 def _within(session: str | None) -> Within | None:

@@ -140,16 +140,16 @@ def _learned(book: Book, session: str) -> dict[str, None]:
     }
 
 
-def feedback_body(book: Book, memory: str | None, kind: str) -> dict[str, Json]:
+def feedback_body(book: Book, *, feedback_type: str, memory_id: str | None = None) -> dict[str, Json]:
     """Give feedback on a memory; a miss that names none changes nothing."""
-    signal = _SIGNALS.get(kind)
+    signal = _SIGNALS.get(feedback_type)
     if signal is None:
-        raise InvalidInput(f"unknown feedback_type {kind!r}; known: {', '.join(_SIGNALS)}")
-    if memory is None and kind == "miss":
+        raise InvalidInput(f"unknown feedback_type {feedback_type!r}; known: {', '.join(_SIGNALS)}")
+    if memory_id is None and feedback_type == "miss":
         return {"status": "nothing learned", "memories_updated": 0}
-    if memory is None:
+    if memory_id is None:
         raise InvalidInput("memory_id is missing")
-    return {"status": "recorded", "memories_updated": book.feedback(memory, signal)}
+    return {"status": "recorded", "memories_updated": book.feedback(memory_id, signal)}
 
 
 def revision_body(revision: Revision) -> dict[str, Json]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel, Field
+from fastapi import Query, Request, Response
+from pydantic import BaseModel
 
 from commonplace import Book, CommonplaceError, InvalidInput, LimitReached, NotFound, __version__
 from commonplace.integrations.services import zerolatency
-from commonplace.integrations.services.http import Name, ServiceRoute, answer_error, on_book, window
+from commonplace.integrations.services.http import ServiceRoute, ServiceRouter, answer_error, window
 from commonplace.values import KINDS, Json
 
 _FIELDS = ("content", "role", "name")
@@ -27,225 +28,169 @@ class ZeroLatencyRoute(ServiceRoute):
         return answer_error(request, error, {"detail": body})
 
 
-router = APIRouter(route_class=ZeroLatencyRoute)
+router = ServiceRouter(route_class=ZeroLatencyRoute)
 
 
-class _Traits(BaseModel):
+class ZeroLatencyFact(BaseModel):
+    """One thing to remember."""
+
+    text: str
     category: str | None = None
     importance: float | None = None
     metadata: dict[str, Any] | None = None
 
 
-class ZeroLatencyFact(_Traits):
-    """One thing to remember."""
-
-    text: str
-
-
-class ZeroLatencySeed(_Traits):
-    """A content, or facts."""
-
-    agent_id: str | None = None
-    content: str | None = None
-    facts: list[ZeroLatencyFact] = Field(default_factory=list)
-
-
-@router.post("/memories/seed")
-@router.post("/memories")
-@on_book("write")
-def seed(book: Book, body: ZeroLatencySeed) -> dict[str, Json]:
+@router.on_book("POST", "/memories/seed")
+@router.on_book("POST", "/memories")
+def seed(
+    book: Book,
+    *,
+    agent_id: str | None = None,
+    content: str | None = None,
+    facts: Sequence[ZeroLatencyFact] = (),
+    category: str | None = None,
+    importance: float | None = None,
+    metadata: dict[str, Any] | None = None,
+) -> dict[str, Json]:
     """Remember the content or the facts as they are."""
-    drafts = [zerolatency.draft_of(fact.text, body.agent_id, fact.model_dump()) for fact in body.facts]
-    if body.content is not None:
-        drafts.insert(0, zerolatency.draft_of(body.content, body.agent_id, body.model_dump()))
-    if not drafts:
+    given = [fact.model_dump() for fact in facts]
+    if content is not None:
+        given.insert(0, {"text": content, "category": category, "importance": importance, "metadata": metadata})
+    if not given:
         raise InvalidInput("content is missing: send content, or a list of facts")
-    return zerolatency.stored_body(book.remember(drafts))
+    return zerolatency.stored_body(
+        book.remember([zerolatency.draft_of(each["text"], agent_id, each) for each in given])
+    )
 
 
-class ZeroLatencyQuery(BaseModel):
-    """A query."""
-
-    query: str | None = None
-    conversation_context: str | None = None
-    agent_id: str | None = None
-    limit: int = 10
-    max_tokens: int | None = None
-    budget_tokens: int | None = None
-
-    def recall(self, book: Book) -> dict[str, Json]:
-        query = self.query or self.conversation_context
-        if query is None:
-            raise InvalidInput("the query is missing: send query or conversation_context")
-        budgets = (self.max_tokens, self.budget_tokens, zerolatency.BUDGET)
-        budget = next(given for given in budgets if given is not None)
-        found = zerolatency.recall(book, query, agent=self.agent_id, limit=self.limit, budget=budget)
-        return zerolatency.recall_body(found)
-
-
-@router.post("/recall")
-@on_book("recall")
-def recall(book: Book, question: ZeroLatencyQuery) -> dict[str, Json]:
-    """Recall what bears on a query, or on the conversation."""
-    return question.recall(book)
+@router.on_book("POST", "/recall", "recall")
+@router.on_book("GET", "/memories/recall", "recall")
+def recall(
+    book: Book,
+    *,
+    query: str | None = None,
+    conversation_context: str | None = None,
+    agent_id: str | None = None,
+    limit: int = 10,
+    max_tokens: int | None = None,
+    budget_tokens: int | None = None,
+) -> dict[str, Json]:
+    """Recall what bears on a query, or on the conversation. The first client sends query parameters."""
+    asked = query or conversation_context
+    if asked is None:
+        raise InvalidInput("the query is missing: send query or conversation_context")
+    budget = next(given for given in (max_tokens, budget_tokens, zerolatency.BUDGET) if given is not None)
+    return zerolatency.recall_body(zerolatency.recall(book, asked, agent=agent_id, limit=limit, budget=budget))
 
 
-@router.get("/memories/recall")
-@on_book("recall")
-def recall_by_address(book: Book, question: Annotated[ZeroLatencyQuery, Query()]) -> dict[str, Json]:
-    """Recall by query parameters, as the first client does."""
-    return question.recall(book)
+@router.on_book("POST", "/memories/extract", status=202)
+@router.on_book("POST", "/extract", status=202)
+def extract(
+    book: Book,
+    *,
+    agent_id: str | None = None,
+    content: str | None = None,
+    conversation: list[dict[str, Any]] | None = None,
+    human_message: str | None = None,
+    agent_message: str | None = None,
+) -> dict[str, Json]:
+    """Keep a conversation (messages, a text, or one turn of two) and make memories of it in the background."""
+    if conversation is not None:
+        messages = [{name: each[name] for name in _FIELDS if name in each} for each in conversation]
+        return zerolatency.extract(book, messages, agent_id)
+    turn = (("user", human_message), ("assistant", agent_message))
+    said = [{"role": role, "content": text} for role, text in turn if text]
+    return zerolatency.extract(book, said if content is None else content, agent_id)
 
 
-class ZeroLatencyConversation(BaseModel):
-    """A conversation: text, messages, or one turn of two."""
-
-    agent_id: str | None = None
-    content: str | None = None
-    conversation: list[dict[str, Any]] | None = None
-    human_message: str | None = None
-    agent_message: str | None = None
-
-    def messages(self) -> str | list[dict[str, Any]]:
-        """Return the conversation as `learn` takes it."""
-        if self.conversation is not None:
-            return [{name: each[name] for name in _FIELDS if name in each} for each in self.conversation]
-        if self.content is not None:
-            return self.content
-        turn = (("user", self.human_message), ("assistant", self.agent_message))
-        return [{"role": role, "content": said} for role, said in turn if said]
+router.on_book("GET", "/memories/extract/{job}")(zerolatency.extraction_body)
+router.on_book("GET", "/extract/{job}")(zerolatency.extraction_body)
 
 
-@router.post("/memories/extract")
-@router.post("/extract")
-@on_book("write", status=202)
-def extract(book: Book, body: ZeroLatencyConversation) -> dict[str, Json]:
-    """Keep a conversation, and make memories of it in the background; recall finds its messages at once."""
-    return zerolatency.extract(book, body.messages(), body.agent_id)
-
-
-@router.get("/memories/extract/{job}")
-@router.get("/extract/{job}")
-@on_book("read")
-def extraction(book: Book, job: Name) -> dict[str, Json]:
-    """The state of an extraction."""
-    return zerolatency.extraction_body(book, job)
-
-
-@router.get("/memories/search")
-@on_book("recall")
-def search(book: Book, q: str, agent_id: str | None = None, limit: int = 10) -> dict[str, Json]:
-    """The memories that bear on a query, without a text for a prompt."""
+@router.on_book("GET", "/memories/search", "recall")
+def search(book: Book, *, q: str, agent_id: str | None = None, limit: int = 10) -> dict[str, Json]:
+    """Return the memories that bear on a query, without a text for a prompt."""
     hits = zerolatency.recall(book, q, agent=agent_id, limit=limit, budget=None).hits
     memories: list[Json] = [zerolatency.hit_body(hit) for hit in hits]
     return {"query": q, "memories": memories, "results": memories, "count": len(memories)}
 
 
-@router.get("/memories/export")
-@on_book("read")
-def export(book: Book, agent_id: str | None = None) -> dict[str, Json]:
-    """Every memory, or those of an agent and of nobody; `import` reads them."""
+@router.on_book("GET", "/memories/export")
+def export(book: Book, *, agent_id: str | None = None) -> dict[str, Json]:
+    """Return every memory, or those of an agent and of nobody; `import` reads them."""
     found = window(book, within=zerolatency.within_of(agent_id), offset=0, limit=2**53)
     return {"memories": [zerolatency.memory_body(each) for each in found.memories], "count": len(found.memories)}
 
 
-class ZeroLatencyImport(BaseModel):
-    """Memories from elsewhere; an agent of their own goes before the one for all."""
-
-    agent_id: str | None = None
-    memories: list[dict[str, Any]]
-
-
-@router.post("/memories/import")
-@on_book("write")
-def import_memories(book: Book, body: ZeroLatencyImport) -> dict[str, Json]:
-    """Import what an export gave, all or nothing; known ids are skipped."""
-    new = [each for each in body.memories if not _exists(book, each.get("id"))]
+@router.on_book("POST", "/memories/import")
+def import_memories(book: Book, *, agent_id: str | None = None, memories: list[dict[str, Any]]) -> dict[str, Json]:
+    """Import what an export gave, all or nothing; known ids are skipped. A memory's own agent goes first."""
+    new = [each for each in memories if not _exists(book, each.get("id"))]
     made = book.remember(
-        [zerolatency.draft_of(_check_text(each), _agent(each, body), each, keep_id=True) for each in new]
+        [zerolatency.draft_of(_check_text(each), each.get("agent_id") or agent_id, each, keep_id=True) for each in new]
     )
-    return {"imported": len(made), "skipped": len(body.memories) - len(new), "memory_ids": [m.id for m in made]}
+    return {"imported": len(made), "skipped": len(memories) - len(new), "memory_ids": [m.id for m in made]}
 
 
-@router.get("/memories")
-@on_book("read")
+@router.on_book("GET", "/memories")
 def list_memories(
     book: Book,
+    *,
     agent_id: str | None = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 50,
     offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
 ) -> dict[str, Json]:
-    """A page of memories, the newest first."""
+    """Return a page of memories, the newest first."""
     found = window(book, within=zerolatency.within_of(agent_id), offset=offset, limit=limit)
     memories: list[Json] = [zerolatency.memory_body(each) for each in found.memories]
     return {"memories": memories, "count": len(memories), "has_more": found.more}
 
 
-@router.get("/memories/{id}")
-@on_book("read")
-def get_memory(book: Book, id: Name) -> dict[str, Json]:
-    """One memory."""
+@router.on_book("GET", "/memories/{id}")
+def get_memory(book: Book, id: str) -> dict[str, Json]:
+    """Return one memory."""
     return zerolatency.memory_body(book.get(id))
 
 
-class ZeroLatencyChange(_Traits):
-    """A change of a memory."""
-
-    content: str | None = None
-    tags: list[str] | None = None
-
-    def changes(self) -> dict[str, Any]:
-        """Return the arguments of `revise`."""
-        given = self.model_dump(exclude_none=True)
-        if not given:
-            raise InvalidInput("nothing to change: send content, category, importance, tags or metadata")
-        if "category" in given:
-            given["kind"] = given.pop("category")
-            if given["kind"] not in KINDS:
-                raise InvalidInput(f"unknown category {given['kind']!r}; known: {', '.join(KINDS)}")
-        return given
-
-
-@router.put("/memories/{id}")
-@on_book("write")
-def change_memory(book: Book, id: Name, body: ZeroLatencyChange) -> dict[str, Json]:
+@router.on_book("PUT", "/memories/{id}")
+def change_memory(
+    book: Book,
+    id: str,
+    *,
+    content: str | None = None,
+    category: str | None = None,
+    importance: float | None = None,
+    tags: list[str] | None = None,
+    metadata: dict[str, Any] | None = None,
+) -> dict[str, Json]:
     """Give a memory a new version; the old one stays in its history."""
-    named = body.changes()
-    return zerolatency.memory_body(book.revise(id, **named))
+    fields = {"content": content, "kind": category, "importance": importance, "tags": tags, "metadata": metadata}
+    changes: dict[str, Any] = {name: field for name, field in fields.items() if field is not None}
+    if not changes:
+        raise InvalidInput("nothing to change: send content, category, importance, tags or metadata")
+    if changes.get("kind", "note") not in KINDS:
+        raise InvalidInput(f"unknown category {category!r}; known: {', '.join(KINDS)}")
+    return zerolatency.memory_body(book.revise(id, **changes))
 
 
-@router.delete("/memories/{id}")
-@on_book("write")
-def delete_memory(book: Book, id: Name) -> dict[str, Json]:
+@router.on_book("DELETE", "/memories/{id}")
+def delete_memory(book: Book, id: str) -> dict[str, Json]:
     """Forget a memory, with all its versions and what was learned from it alone."""
     return {"deleted": True, "id": id, "memories_removed": book.forget(id).memories}
 
 
-@router.get("/memories/{id}/history")
-@on_book("read")
-def history(book: Book, id: Name) -> dict[str, Json]:
-    """Every version of a memory, oldest first."""
+@router.on_book("GET", "/memories/{id}/history")
+def history(book: Book, id: str) -> dict[str, Json]:
+    """Return every version of a memory, oldest first."""
     return {"memory_id": id, "history": [zerolatency.revision_body(each) for each in book.history(id)]}
 
 
-class ZeroLatencyFeedback(BaseModel):
-    """Whether a memory was of use."""
-
-    memory_id: str | None = None
-    feedback_type: str
+router.on_book("POST", "/feedback")(zerolatency.feedback_body)
 
 
-@router.post("/feedback")
-@on_book("write")
-def feedback(book: Book, body: ZeroLatencyFeedback) -> dict[str, Json]:
-    """Give feedback on a memory."""
-    return zerolatency.feedback_body(book, body.memory_id, body.feedback_type)
-
-
-@router.get("/usage")
-@on_book("read")
+@router.on_book("GET", "/usage")
 def usage(book: Book) -> dict[str, Json]:
-    """How much the space holds."""
+    """Return how much the space holds."""
     held = book.stats()
     return {"memories": held.memories, "by_category": dict(held.by_kind), "extractions_waiting": held.jobs}
 
@@ -271,8 +216,3 @@ def _check_text(given: dict[str, Any]) -> str:
     if not isinstance(text, str):
         raise InvalidInput("each memory needs a content that is text")
     return text
-
-
-def _agent(given: dict[str, Any], body: ZeroLatencyImport) -> str | None:
-    agent: str | None = given.get("agent_id") or body.agent_id
-    return agent
