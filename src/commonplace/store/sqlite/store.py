@@ -86,7 +86,13 @@ class SqliteTx:
         return int(last[0][0]) - count + 1
 
     def add(self, space: int, added: Sequence[Indexed]) -> None:
-        self.many(_ADD, (dict(zip(Indexed._fields, each, strict=True), space=space) for each in added))
+        self.many(
+            _ADD,
+            (
+                {"seq": seq, "space": space, "head": head, "vector": vector, "terms": terms}
+                for seq, head, _, vector, terms in added
+            ),
+        )
 
     def end(self, space: int, was: int, *, by: int) -> None:
         self.run(_END, {"space": space, "seq": by, "was": was})
