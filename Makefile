@@ -28,7 +28,7 @@ help: ## List the targets
 serve: $(SERVE)/.packages ## Serve a book over HTTP: BOOK=commonplace.db PORT=8420
 	@$(SERVE)/bin/python -m commonplace serve $(BOOK) --port $(PORT)
 
-quick: $(VENV)/.package ## Under a minute: ruff, and the tests that need no PostgreSQL, browser or client packages
+quick: $(VENV)/.package ## A minute on two quiet cores: ruff, and the tests that need no PostgreSQL, browser or client packages
 	@$(VENV)/bin/ruff check --quiet .
 	@$(VENV)/bin/ruff format --quiet --check .
 	@$(PYTEST) quick --quiet -m 'not slow and not postgres and not browser and not clients'

@@ -19,7 +19,8 @@ from commonplace.memories.core import Core, Place
 from commonplace.recall import answer
 from commonplace.recall.request import make_request
 from commonplace.store.base import Store
-from commonplace.store.tables import entries, files, jobs, messages
+from commonplace.store.tables import entries, files, messages
+from commonplace.store.tables import jobs as job_table
 from commonplace.store.where import select
 from commonplace.transcript import LocalTranscript
 from commonplace.values import (
@@ -67,7 +68,7 @@ class LocalBook(Book):
         return LocalBook(self.core, space)
 
     def over(self, store: Store) -> LocalBook:
-        """Return this book over a view of its store, such as one bound to a request."""
+        """Return this book on another store of the same data, such as one bound to a request."""
         view = copy(self)
         view.core = self.core.over(store)
         view._store = store
@@ -131,7 +132,7 @@ class LocalBook(Book):
 
     def jobs(self) -> Jobs:
         space = self._place.find()
-        return self._store.read(lambda tx: jobs.read_all(tx, space), space)
+        return self._store.read(lambda tx: job_table.read_all(tx, space), space)
 
     def work(self, *, hurry: bool = False) -> int:
         from commonplace.learn import jobs  # as for learn
@@ -141,7 +142,7 @@ class LocalBook(Book):
     def retry(self, number: int | None = None) -> int:
         space = self._place.find()
         wanted = None if number is None else checks.count(number, "number", least=1)
-        again = self._store.write(lambda tx: jobs.retry(tx, space, wanted), space)
+        again = self._store.write(lambda tx: job_table.retry(tx, space, wanted), space)
         if wanted is not None and not again:
             raise NotFound(f"there is no permanently failed job {wanted} in this space")
         if again:
@@ -329,7 +330,7 @@ class LocalBook(Book):
 
         space = self._place.make()
         count = archive.load_records(self.core, space, records)
-        if count and self._store.read(lambda tx: jobs.count(tx, space), space):
+        if count and self._store.read(lambda tx: job_table.count(tx, space), space):
             self.core.wake()
         return count
 

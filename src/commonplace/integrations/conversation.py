@@ -1,4 +1,4 @@
-"""Turns of a conversation: cleaning their words, recalling what bears on them, learning from them."""
+"""Turns of a conversation: cleaning their words, recalling what is relevant to them, learning from them."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class RecallOptions:
         return replace(self, filter=others if self.filter is None else {"$and": [self.filter, others]})
 
     def recall(self, book: Book, query: str) -> Recollection:
-        """Recall what bears on the query, or with `order="time"` the newest memories; an empty query finds nothing."""
+        """Recall what is relevant to the query, or with `order="time"` the newest. An empty query finds nothing."""
         limit = _LIMITS[self.order] if self.k is None else self.k
         selection: dict[str, Any] = {
             "within": self.within, "filter": self.filter, "kinds": self.kinds, "tags": self.tags

@@ -17,8 +17,8 @@ from commonplace.store.tables import memories
 from commonplace.values import SIGNALS, Signal, checks, times
 
 OLDEST = 0.95
-"""The recency of a memory without any freshness left. Relevance is nearly 1 for all that surely bears on a
-question, so this little puts the newest of them first, and what is only likely stays behind them."""
+"""The recency of a memory without any freshness left. Relevance is nearly 1 for every memory that is surely
+relevant, so this small factor puts the newest of them first and keeps less likely ones behind them."""
 WEAKEST = 0.6
 STRONGEST = 1.2
 

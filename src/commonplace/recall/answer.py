@@ -1,4 +1,4 @@
-"""A recall from end to end: ask the store, decide whether the book answers the question, and pick what to show.
+"""A recall from end to end: search the store, decide whether the book answers the question, and rank the hits.
 
 The best memory decides for the whole question: irrelevant memories are never returned to fill a quota.
 """
@@ -46,15 +46,15 @@ HELD = 0.7
 # Log-odds that the book answers the question, fitted on questions of its own and of other books (docs/quality.md).
 BIAS = -3.0
 BEST = 0.7
-"""For each of the best memory's log-odds: one of many candidates always looks good."""
+"""Weight of the best memory's evidence: below 1, because one of many candidates always looks good."""
 AFFINITY = 4.8
-"""For a best memory that holds each of the question's words, or one that means the same."""
+"""Added if the best memory holds each of the question's words, or one that means the same."""
 NAMED = 2.5
-"""For a question that names somebody who has spoken here."""
+"""Added if the question names somebody who has spoken here."""
 LEAD = 1.5
-"""For each of log-odds by which that person's words fit the question better than anybody else's."""
+"""Weight of the lead: the log-odds by which that person's words fit the question better than anybody else's."""
 FARTHEST = 4.0
-"""A lead beyond which nothing changes."""
+"""The largest lead that counts."""
 FEW = 20.0
 """Memories up to which the evidence hardly changes: among few, nothing looks good by chance."""
 
@@ -80,7 +80,7 @@ class Related:
     """The outdated, repeated and reversed memories among some, by their links."""
 
     outdated: frozenset[str] = frozenset()
-    """Messages of which something that was learned is superseded by now."""
+    """Messages from which a memory was learned that is now superseded."""
     over: frozenset[str] = frozenset()
     """Messages that say little more than what is superseded."""
     retold: Mapping[str, str] = field(default_factory=dict)
@@ -142,7 +142,7 @@ def _choose(
 
 
 def _judge_rows(core: Core, question: ParsedQuestion, found: Found[Judgement]) -> Judgement:
-    """Judge the fetched rows closely; whatever was not fetched is out."""
+    """Judge the fetched rows closely; candidates that were not fetched become irrelevant."""
     odds = np.full_like(found.judgement.evidence, -CERTAIN)
     if found.rows:
         look = evidence.look_closely(question, found, core.embedder)
@@ -162,15 +162,15 @@ class Settlement:
     """Whether the question names somebody who has spoken here."""
 
     def settle(self, evidence: Floats, *, affinity: float, lead: float = 0.0) -> Floats:
-        """Return the log-odds that are left when the question may be about something else.
+        """Return the log-odds, lowered by the chance that the question is about something else.
 
-        `affinity` is that of the best memory, `lead` how much better it fits that the one who is named said it.
+        `affinity` is that of the best memory; `lead` is that of the person whom the question names.
         """
         settled: Floats = (np.float32(self._slope) * evidence + self._standing(affinity, lead)).astype(np.float32)
         return settled
 
     def least(self, relevance: float) -> float:
-        """Return the evidence below which no memory can come to this relevance, whatever its words."""
+        """Return the evidence below which no memory can reach this relevance, whatever its words."""
         if relevance <= 0:
             return -math.inf
         odds = math.log(relevance / (1 - relevance)) if relevance < 1 else math.inf
@@ -190,17 +190,17 @@ class Settlement:
 
 
 def usual_threshold(searched: int) -> float:
-    """Return the threshold that holds among so many memories, unless the caller says otherwise."""
+    """Return the default threshold for a search among this many memories."""
     return HANDFUL_THRESHOLD if searched <= HANDFUL else THRESHOLD
 
 
 def find_coverage(
     candidates: Candidates, judgement: Judgement, threshold: float, asking: Sequence[int] = ()
 ) -> Coverage:
-    """Return `known` when something surely bears on the question, `unknown` when nothing passes.
+    """Return `known` if a memory is surely relevant and most words are found, `unknown` if no memory passes.
 
-    A caller who lowers the threshold sees more, but does not make the book know more. Neither do the candidates at
-    the places `asking`, which only ask: a question that was put before is no answer to it.
+    A lower threshold shows more, but does not make the book know more. Candidates at the places `asking` are only
+    questions: they do not make it `known`.
     """
     passed = judgement.relevance >= max(threshold, usual_threshold(candidates.searched))
     if not passed.any():
@@ -241,7 +241,7 @@ def find_related(tx: Tx, space: int, said: Sequence[str], decided: Sequence[str]
     past = [link for link in learned if there.get(link.id) is False]
     before = {link.other: link.id for link in links.find_from(tx, space, decided, "supersedes")} if decided else {}
     former = memories.select(tx, where, list(before)) if before else []
-    # A memory in quarantine is no warning either; what was advised against and no longer is needs no second one.
+    # No warning of a memory in quarantine, nor of a superseded failure, which no longer holds.
     doubtful = memories.find_quarantined(tx, space, [row.id for row in former]) if former else set()
     return Related(
         outdated=frozenset(link.other for link in past),
@@ -256,7 +256,7 @@ def find_related(tx: Tx, space: int, said: Sequence[str], decided: Sequence[str]
 
 
 def _share(link: Link) -> float:
-    """Return how much of a message a memory was learned from."""
+    """Return the share of the message that the memory was learned from."""
     share = link.detail.get("share")
     return share if isinstance(share, float) else 0.0
 

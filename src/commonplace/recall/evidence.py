@@ -1,4 +1,4 @@
-"""Evidence for each candidate, in log-odds that the memory bears on the question.
+"""Evidence for each candidate, in log-odds that the memory is relevant to the question.
 
 `judge` weighs all candidates by words, by meaning, and by the words of their neighbours in a session. `look_closely`
 adds, for those whose rows were fetched, who said it, when, and how much the text looks like an answer.
@@ -104,7 +104,7 @@ class Judgement:
     evidence: Floats
     """Log-odds of `relevance`: what hits are ordered by, since certainties all look alike as probabilities."""
     relevance: Floats
-    """Calibrated probability that the memory bears on the question."""
+    """Calibrated probability that the memory is relevant to the question."""
     reread: Floats | None = None
     """A reranker's log-odds for each candidate that it read, NaN for the others; None without a reranker."""
 
@@ -265,8 +265,8 @@ def expect_affinity(share: Floats, meaning: Floats) -> Floats:
 def score_speakers(question: ParsedQuestion, voices: Sequence[frozenset[str]]) -> Floats:
     """Return the log-odds of who said each memory: for the one who is asked about, against everybody else.
 
-    That a person whom the question names has spoken here at all tells that it is about this book; that people who
-    talk with a program have spoken tells nothing.
+    If a person whom the question names has spoken here, the question is about this book. That the users of a program
+    have spoken tells nothing.
     """
     people = {voice for voice in voices if voice & question.named}
     if people:
@@ -281,8 +281,8 @@ def score_speakers(question: ParsedQuestion, voices: Sequence[frozenset[str]]) -
 def find_lead(evidence: Floats, spoken: Floats, texts: Sequence[str]) -> float:
     """Return by how much the words of the person whom a question names fit it better than those of any other.
 
-    Below zero, what is asked of one person was rather said by another. `evidence` is that of everything else than who
-    spoke. A text that asks has not said it.
+    It is negative if another person's words fit better. `evidence` is without the evidence of who spoke. Texts that ask
+    a question do not count.
     """
     theirs = [e for e, s, text in zip(evidence, spoken, texts, strict=True) if s < 0 and "?" not in text]
     if not theirs or not (spoken > 0).any():

@@ -238,13 +238,13 @@ def read_question(
 
 
 def find_names(text: str) -> tuple[str, ...]:
-    """Return the words that are written like names, in lower case; the book knows whether somebody is called so."""
+    """Return the words that are written like names, in lower case; the book knows whether they name speakers."""
     capital = (word for word in _WORD.findall(text) if word[0].isupper() and word.lower() not in EMPTY)
     return tuple(dict.fromkeys(map(_plain, capital)))[:_MOST_NAMES]
 
 
 def strip_names(text: str, names: Collection[str]) -> str:
-    """Cut speakers' names from a question, since they stand in memories' sources; one of only names stays whole."""
+    """Remove speakers' names, which are in memories' sources, from a question, unless it consists only of names."""
     if not names:
         return text
     rest = _WORD.sub(lambda found: "" if found[0][0].isupper() and _plain(found[0]) in names else found[0], text)
@@ -252,7 +252,7 @@ def strip_names(text: str, names: Collection[str]) -> str:
 
 
 def strip_request(text: str) -> str:
-    """Cut from a question how it asks to be answered; one that is nothing else stays whole."""
+    """Remove phrases about how to answer from a question, unless it consists only of them."""
     rest = _REQUEST.sub(" ", text)
     return rest if informative_words(rest) else text
 
@@ -268,7 +268,7 @@ def _plain(word: str) -> str:
 
 
 def _role(lower: str) -> Literal["user", "assistant"] | None:
-    """Tell whom an answer comes from: what is remembered of a person is mostly what the person said."""
+    """Return who probably said the answer: the user, the assistant if it asks for its words, or either (None)."""
     if _TO_BOTH.search(lower):
         return None
     return "assistant" if _TO_ASSISTANT.search(lower) and not _TO_USER.search(lower) else "user"

@@ -70,7 +70,7 @@ def make_plan(core: Core, space: int, arrivals: Sequence[Arrival]) -> Plan:
 
 
 def find_about(core: Core, space: int, subject: str) -> list[MemoryRow]:
-    """Return the memories and messages that bear on a subject."""
+    """Return the memories and messages about a subject."""
     vector = embed_query(core.embedder, subject)
     return _search(core, space, vector, subject, KINDS, THRESHOLD, _where(core, space, KINDS))
 

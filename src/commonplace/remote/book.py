@@ -83,7 +83,7 @@ def _verb(
 
 
 def _reader(declared: Callable[..., Any], key: str) -> Callable[[Any], Any]:
-    """Return what makes the value that a verb returns from the JSON of an answer."""
+    """Return a function that reads a verb's result from the JSON of an answer."""
     # Without the parameters, whose recursive types cannot be evaluated.
     returned = SimpleNamespace(__annotations__={"return": declared.__annotations__["return"]})
     kind = get_type_hints(returned, declared.__globals__)["return"]
@@ -97,7 +97,7 @@ def _reader(declared: Callable[..., Any], key: str) -> Callable[[Any], Any]:
 
 
 def _version_headers(if_version: int | None) -> dict[str, str]:
-    """Return the header for compare-and-set; version 0 means that there is nothing yet."""
+    """Return the header for compare-and-set; version 0 means that nothing may exist yet."""
     version = checks.version(if_version)
     if version is None:
         return {}
@@ -113,7 +113,7 @@ _PLACES: dict[str, Convert] = {
 
 
 class _Resource:
-    """Something below a space's path."""
+    """A resource below a space's path: a namespace, a canvas or a session."""
 
     def __init__(self, transport: Transport, path: str) -> None:
         self._transport = transport

@@ -54,7 +54,7 @@ class Door:
         await self.in_thread(partial(self.authorize, call))
 
     async def prove(self) -> None:
-        """Recall the planted memory."""
+        """Recall the planted memory, or raise: the book can be read and its index works."""
         await self.in_thread(self._core.prove)
 
     async def in_thread(self, work: Callable[[], T], *, long: bool = False) -> T:
@@ -67,10 +67,10 @@ class Door:
         return caller, authorize(caller, call)
 
     def run_here(self, call: Call, verb: Verb[T], *, again: Verb[T] | None = None, keep: bool = False) -> T:
-        """Run a verb in this thread.
+        """Authorize and charge a call, and run its verb in this thread.
 
         With an idempotency key, the verb's first write also records the key and its own result. A repeated request
-        gets that result from its first write, and the verb makes the same answer of it. `again` is the verb of a
+        gets that result from its first write, and the verb builds the same answer from it. `again` is the verb of a
         repeated request, if it differs. `keep` also records the answer, for verbs whose answer does not follow from
         their first write.
         """

@@ -44,7 +44,7 @@ class RecallPolicy:
 
     `where` is a path, a URL or an open book (else COMMONPLACE_BOOK, else commonplace.db). Memory is the first part of
     the last request: the words stay last, and no provider gets a second system message or two user messages in a row.
-    Nothing is added when nothing bears on the words.
+    Nothing is added when nothing is relevant to the words.
     """
 
     name = "commonplace_memory"
@@ -72,7 +72,7 @@ class RecallPolicy:
     async def apply(
         self, prompts: list[str], events: list[BaseEvent], context: ConversationContext
     ) -> tuple[list[str], list[BaseEvent]]:
-        """Put what bears on the last words in front of them, for this call only."""
+        """Put what is relevant to the last words in front of them, for this call only."""
         requests = [(at, event) for at, event in enumerate(events) if isinstance(event, ModelRequest)]
         if not requests:
             return prompts, events

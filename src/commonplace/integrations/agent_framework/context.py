@@ -79,7 +79,7 @@ class CommonplaceContextProvider(ContextProvider):
     async def before_run(
         self, *, agent: SupportsAgentRun, session: AgentSession, context: SessionContext, state: dict[str, Any]
     ) -> None:
-        """Put what bears on the input just before it."""
+        """Put what is relevant to the input just before it."""
         query, conversation = _question(context.input_messages), encode_name(session.session_id)
         found = await self._handle.run(self._recall, query, conversation)
         if not found.text:
@@ -156,7 +156,7 @@ def _ensure_same(ours: str, value: object, theirs: str, other: object) -> None:
 def _reserve_histories(provider: ContextProvider, agent: SupportsAgentRun, context: SessionContext) -> None:
     """Keep the place of histories that are still to come, such as the one that an agent adds at the end by itself.
 
-    Messages stand in the order in which their sources were first named, and memory belongs just before the input.
+    Messages are in the order in which their sources were first named, and memory belongs just before the input.
     """
     for other in getattr(agent, "context_providers", ()):
         if isinstance(other, HistoryProvider) and other is not provider:

@@ -32,8 +32,8 @@ class CommonplaceMemory(Memory, Component[CommonplaceMemoryConfig]):
 
     `where` is a path, a URL or an open book (else COMMONPLACE_BOOK, else commonplace.db). `scope` is where `add`
     writes, `within` where recall looks. With `order="time"` every turn gets the newest `k` memories, oldest first; by
-    default it gets those that bear on what was said last, and nothing when none does. `learn` makes memories of what
-    the agent hears and says.
+    default it gets those that are relevant to the last words, or nothing. `learn` makes memories of what the agent
+    hears and says.
     """
 
     component_type = "memory"
@@ -81,7 +81,7 @@ class CommonplaceMemory(Memory, Component[CommonplaceMemoryConfig]):
     def from_chromadb_config(cls, config: object = None, *, where: BookLike | None = None, **fields: Any) -> Self:
         """Return a memory configured as ChromaDBVectorMemory is; tenant, database and collection become the space.
 
-        A persistent one is kept in its `persistence_path`, beside what is there.
+        A persistent one is stored in its `persistence_path`, next to the files that are there.
         """
         arguments = configs.read_chromadb(config, fields)
         path = arguments.pop("where", None)
@@ -92,7 +92,7 @@ class CommonplaceMemory(Memory, Component[CommonplaceMemoryConfig]):
 
     @classmethod
     def from_mem0_config(cls, settings: object = None, /, *, where: BookLike | None = None, **fields: Any) -> Self:
-        """Return a memory configured as Mem0Memory is; what is added is the user's, and only that is found."""
+        """Return a memory configured as Mem0Memory is; it writes and finds only the memories of its user."""
         # `settings` is positional only: Mem0's config has a field that is called config.
         return cls(where, **configs.read_mem0(settings, fields))
 
@@ -107,7 +107,7 @@ class CommonplaceMemory(Memory, Component[CommonplaceMemoryConfig]):
         return contexts.make_source(self._name, self._handle.where, self._handle.space, self._scope, self._options)
 
     async def update_context(self, model_context: ChatCompletionContext) -> UpdateContextResult:
-        """Show what bears on the last words above them, in place of what was shown for the words before."""
+        """Insert the memories relevant to the last words above them, replacing those of the turn before."""
         messages = await contexts.read_messages(model_context)
         listener = self._listener
         options = self._options if listener is None else self._options.outside(listener.session)
@@ -120,10 +120,10 @@ class CommonplaceMemory(Memory, Component[CommonplaceMemoryConfig]):
     async def query(
         self, query: str | MemoryContent = "", cancellation_token: CancellationToken | None = None, **kwargs: Any
     ) -> MemoryQueryResult:
-        """Return what bears on the query, the best first, then what to avoid; options are those of `Book.recall`."""
+        """Return what is relevant to the query, best first, then what to avoid; options are those of `Book.recall`."""
         options = self._options.replace(configs.translate_options(kwargs))
         if options.order == "time" and "max_tokens" not in kwargs:
-            options = options.replace({"max_tokens": None})  # the budget is the prompt's: a list is returned whole
+            options = options.replace({"max_tokens": None})  # the budget is for prompts; a list is returned whole
         work = self._recall(options, clean_text(contents.query_text(query)))
         found = await run_cancellable(work, cancellation_token)
         return await self._handle.run(_results, found, contents.make_content)

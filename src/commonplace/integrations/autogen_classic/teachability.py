@@ -86,7 +86,7 @@ class Teachability(AgentCapability):  # type: ignore[misc]  # AutoGen is not ins
             self.add_to_agent(agent)
 
     def recall(self, query: str, **options: Any) -> Recall:
-        """Return what was learned that bears on a query, with the ids to revise and forget it by."""
+        """Return what was learned about a query, with the ids to revise and forget it by."""
         return self.book.recall(query, **{**self._options, **options})
 
     def revise(self, id: str, content: str) -> Memory:
@@ -128,9 +128,9 @@ def prime(
     tags: Sequence[str] | None = None,
     threshold: float | None = None,
 ) -> Recall:
-    """Quote what bears on a query in the system messages of agents, in place of what an earlier call put there.
+    """Quote what is relevant to a query in the system messages of agents, replacing what an earlier call put there.
 
-    If nothing bears on it, nothing is quoted. Returns what was recalled.
+    If nothing is relevant, nothing is quoted. Returns what was recalled.
     """
     found = open_shared(book, space).recall(
         shorten(clean_text(query)), k=k, max_tokens=max_tokens, within=within, kinds=kinds, tags=tags,

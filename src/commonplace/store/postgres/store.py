@@ -162,7 +162,7 @@ class PostgresStore:
             lane.queue.extendleft(task for task in reversed(tasks) if not task.done)
 
     def _answer_each(self, tasks: list[Task], space: int | None, error: psycopg.Error) -> None:
-        """Run each task in its own transaction after the group failed: one task may have spoilt it.
+        """Run each task in its own transaction after the group failed: one task may have caused it.
 
         If the server is away or busy, every caller gets the error: waiting again for each would multiply the time-out.
         """

@@ -1,7 +1,7 @@
 """The embedded store: one SQLite file, many threads and processes, group commit.
 
-SQLite is the only truth. The search index of a space is a view in memory, brought level with the snapshot of the
-transaction that asks: it can neither miss an acknowledged write nor show a forgotten memory.
+The file is the only source of truth. The search index of a space is a view in memory, brought up to date with the
+snapshot of each search: it can neither miss an acknowledged write nor show a forgotten memory.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class SqliteTx:
     def remove(self, space: int, versions: Sequence[tuple[int, bool]]) -> None:
         for table in ("trace", "reembedded"):
             self.many(_REMOVE.format(table=table), [{"space": space, "seq": seq} for seq, _ in versions])
-        # Mirrors that hold one of these learn it from here; only the number stays.
+        # Views in other processes learn from these rows what was removed; only the number stays.
         first = self.take(space, 1)
         self.many(_END, [{"space": space, "seq": first, "was": seq} for seq, current in versions if current])
         self.run(_UNREGISTER, {"name": f"segment {space}"})
@@ -177,7 +177,7 @@ class Mirrors:
 
 
 class SqliteStore:
-    """A Store in one file. Acknowledged means on disk."""
+    """A Store in one file. When a write returns, it is on disk."""
 
     def __init__(self, path: Path, settings: Settings) -> None:
         self.path = path
@@ -185,7 +185,7 @@ class SqliteStore:
         self._pid = os.getpid()
         self._closed = False
         self._queue: deque[Task] = deque()
-        # Reentrant, since a signal handler may close the book on the very thread that leads.
+        # Reentrant, since a signal handler may close the book on the thread that leads.
         self._leading = threading.RLock()
         self._leader: int | None = None
         self._readers: deque[SqliteTx] = deque()
@@ -258,7 +258,7 @@ class SqliteStore:
             self._checkpoint()
 
     def _answer_each(self, tasks: list[Task], error: apsw.Error) -> None:
-        """Run each task in its own transaction after the group failed: one task may have spoilt it.
+        """Run each task in its own transaction after the group failed: one task may have caused it.
 
         After a lock time-out every caller gets the error: waiting again for each would multiply the time-out.
         """

@@ -101,7 +101,7 @@ def recall(
     session: str | None = None,
     tags: Annotated[list[str] | None, Query()] = None,
 ) -> dict[str, Json]:
-    """Recall what bears on a query, perhaps only with some tags or in a session."""
+    """Recall what is relevant to a query, optionally only with some tags or in a session."""
     if not q.strip():
         raise MissingQuery("the query is missing: add ?q=…")
     most = next((given for given in (limit, top_k) if given is not None), 5)

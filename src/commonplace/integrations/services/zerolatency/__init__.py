@@ -80,12 +80,12 @@ def stored_body(memories: Sequence[BookMemory]) -> dict[str, Json]:
 
 
 def hit_body(hit: Hit) -> dict[str, Json]:
-    """Return a hit: `relevance` is the probability that it bears on the query, `score` ranks it."""
+    """Return a hit: `relevance` is the probability that it is relevant, `score` ranks it."""
     return {**memory_body(hit.memory), "relevance": round(hit.parts.relevance, 4), "score": round(hit.score, 4)}
 
 
 def recall(book: Book, query: str, *, agent: str | None, limit: int, budget: int | None) -> Recall:
-    """Return what bears on a query; if nothing clearly does, what may. Relevance and coverage tell which."""
+    """Return what is relevant to a query; if nothing clearly is, what may be. Relevance and coverage tell which."""
     where = within_of(agent)
     found = book.recall(query, k=limit, max_tokens=budget, within=where)
     return found if found.hits else book.recall(query, k=limit, max_tokens=budget, within=where, threshold=_HESITANT)
@@ -192,7 +192,7 @@ class Memory:
         return extract(self._book, content, agent_id)
 
     def recall(self, query: str, agent_id: str | None = None, limit: int = 10, max_tokens: int = BUDGET) -> Recalled:
-        """Recall what bears on a query."""
+        """Recall what is relevant to a query."""
         found = recall(self._book, query, agent=agent_id, limit=limit, budget=max_tokens)
         return Recalled(recall_body(found))
 

@@ -75,7 +75,7 @@ def recall(
     max_tokens: int | None = None,
     budget_tokens: int | None = None,
 ) -> dict[str, Json]:
-    """Recall what bears on a query, or on the conversation. The first client sends query parameters."""
+    """Recall what is relevant to a query, or to the conversation. The first client sends query parameters."""
     asked = query or conversation_context
     if asked is None:
         raise InvalidInput("the query is missing: send query or conversation_context")
@@ -109,7 +109,7 @@ router.on_book("GET", "/extract/{job}")(zerolatency.extraction_body)
 
 @router.on_book("GET", "/memories/search", "recall")
 def search(book: Book, *, q: str, agent_id: str | None = None, limit: int = 10) -> dict[str, Json]:
-    """Return the memories that bear on a query, without a text for a prompt."""
+    """Return the memories that are relevant to a query, without a text for a prompt."""
     hits = zerolatency.recall(book, q, agent=agent_id, limit=limit, budget=None).hits
     memories: list[Json] = [zerolatency.hit_body(hit) for hit in hits]
     return {"query": q, "memories": memories, "results": memories, "count": len(memories)}
