@@ -177,7 +177,7 @@ ImportExchange = Annotated[Exchange, _writes(whole=False), _WRITE]
 """Its digest leaves the body out, which is a stream and has not been read yet."""
 AdminExchange = Annotated[Exchange, _reads(_ADMIN), _ADMIN]
 
-Handler = Callable[[Exchange, dict[str, Any]], Coroutine[Any, Any, Response]]
+VerbHandler = Callable[[Exchange, dict[str, Any]], Coroutine[Any, Any, Response]]
 """Answers a request that carries the arguments of a verb by name."""
 _PARTS = {"KeyValue": ("kv", "namespace"), "Canvas": ("canvas", "canvas"), "Transcript": ("transcript", "session")}
 """The parts of a book that have verbs of their own: the verb that returns one, and its argument."""
@@ -207,7 +207,7 @@ class VerbRouter(APIRouter):
         base: type[Body] = Body,
         needs_body: bool = True,
         exchange: Any = None,
-        handler: Handler | None = None,
+        handler: VerbHandler | None = None,
         long: bool = False,
         keep: bool = False,
         **options: Any,
@@ -224,7 +224,7 @@ class VerbRouter(APIRouter):
         # Only these methods are conditional by headers.
         is_conditional = "if_version" in fields and method in ("PUT", "PATCH", "DELETE")
         left_out = {*placed, *without, *(["if_version"] if is_conditional else [])}
-        handle = handler or _caller(declared, key, status=options.get("status_code", 200), long=long, keep=keep)
+        handle = handler or _make_handler(declared, key, status=options.get("status_code", 200), long=long, keep=keep)
 
         async def endpoint(http: Exchange, body: Body | None = None, **given: Any) -> Response:
             if body is not None:
@@ -259,10 +259,10 @@ class VerbRouter(APIRouter):
 
     def implement(
         self, declared: Callable[..., object], method: str, path: str, key: str = "", **options: Any
-    ) -> Callable[[Handler], Handler]:
+    ) -> Callable[[VerbHandler], VerbHandler]:
         """Decorate a handler of a verb's route; the options are those of `verb`."""
 
-        def decorate(handler: Handler) -> Handler:
+        def decorate(handler: VerbHandler) -> VerbHandler:
             options.setdefault("name", handler.__name__)
             self.verb(declared, method, path, key, handler=handler, **options)
             return handler
@@ -279,7 +279,7 @@ def _query_parameter(name: str, kind: Any, field: FieldInfo) -> inspect.Paramete
     return _parameter(name, Annotated[kind, Query(description=field.description)], default)
 
 
-def _caller(declared: Callable[..., object], key: str, *, status: int, long: bool, keep: bool) -> Handler:
+def _make_handler(declared: Callable[..., object], key: str, *, status: int, long: bool, keep: bool) -> VerbHandler:
     """Return the handler that calls a verb."""
     owner, name = declared.__qualname__.split(".")
     part, argument = _PARTS.get(owner, ("", ""))
