@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import traceback
 from contextlib import AbstractContextManager
 from datetime import datetime, timezone
 from typing import Any
@@ -84,10 +85,7 @@ class JsonLines(logging.Formatter):
 
 def _trace(record: logging.LogRecord) -> str:
     trace = record.exc_info[2] if record.exc_info else None
-    frames = []
-    while trace is not None:
-        frames.append(f"{trace.tb_frame.f_globals.get('__name__')}:{trace.tb_lineno}")
-        trace = trace.tb_next
+    frames = [f"{frame.f_globals.get('__name__')}:{line}" for frame, line in traceback.walk_tb(trace)]
     return " < ".join(reversed(frames[-8:]))
 
 

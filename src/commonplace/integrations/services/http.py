@@ -17,7 +17,7 @@ from functools import partial
 from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import unquote
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import AfterValidator, BaseModel, create_model
@@ -30,6 +30,8 @@ from commonplace import Book, CommonplaceError, InvalidInput, Memory, Within
 
 Name = Annotated[str, AfterValidator(partial(unquote, errors="surrogateescape"))]
 """A part of a path, decoded: `a%2Fb` is the name a/b."""
+Limit = Annotated[int, Query(ge=1, le=1000)]
+Offset = Annotated[int, Query(ge=0, le=10_000_000)]
 _LONGEST_PAGE = 10_000
 _ROUTE = "commonplace.services.route"
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
@@ -73,17 +75,14 @@ def host_of(request: Request) -> Host:
     return found
 
 
-def answer_error(request: Request, error: CommonplaceError, body: object, status: int | None = None) -> Response:
-    """Return the answer to a request that raised an error."""
-    headers = host_of(request).error_headers(error)
-    return Response(to_json(body), status or error.status, headers=headers, media_type="application/json")
-
-
 class ServiceRoute(APIRoute):
     """A route whose errors have the shape that the service's clients read: {detail}, unless a service overrides it."""
 
-    def answer_error(self, request: Request, error: CommonplaceError) -> Response:
-        return answer_error(request, error, {"detail": str(error)})
+    malformed_status = Malformed.status
+
+    def error_body(self, request: Request, error: CommonplaceError) -> object:
+        """Return the body of the answer to a request that raised an error."""
+        return {"detail": str(error)}
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
@@ -91,21 +90,27 @@ class ServiceRoute(APIRoute):
         async def handle_all(request: Request) -> Response:
             try:
                 return await handle(request)
-            except CommonplaceError as error:
-                return self.answer_error(request, error)
-            except RequestValidationError as error:
-                return self.answer_error(request, Malformed(host_of(request).describe_invalid(error)))
-            except HTTPException:
-                return self.answer_error(request, Malformed("the body cannot be read"))
-            except Exception as error:  # noqa: BLE001  # the client must get an answer that it can read
-                # The error's text may quote the request, so only its type and place are logged.
-                place = traceback.extract_tb(error.__traceback__)[-1]
-                _log.error("a request failed: %s at %s:%s", type(error).__name__, place.filename, place.lineno)
-                return self.answer_error(
-                    request, Unexpected("the server failed; nothing is known to have been changed")
-                )
+            except Exception as raised:  # noqa: BLE001  # the client must get an answer that it can read
+                host = host_of(request)
+                error = _translate(raised, host)
+            status = self.malformed_status if isinstance(error, Malformed) else error.status
+            body, headers = to_json(self.error_body(request, error)), host.error_headers(error)
+            return Response(body, status, headers=headers, media_type="application/json")
 
         return handle_all
+
+
+def _translate(error: Exception, host: Host) -> CommonplaceError:
+    if isinstance(error, CommonplaceError):
+        return error
+    if isinstance(error, RequestValidationError):
+        return Malformed(host.describe_invalid(error))
+    if isinstance(error, HTTPException):
+        return Malformed("the body cannot be read")
+    # The error's text may quote the request, so only its type and place are logged.
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    _log.error("a request failed: %s at %s:%s", type(error).__name__, place.filename, place.lineno)
+    return Unexpected("the server failed; nothing is known to have been changed")
 
 
 class ServiceRouter(APIRouter):

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Annotated, Any
 
-from fastapi import Depends, Query, Request
+from fastapi import Depends, Request
 
 from commonplace import Book, Conflict, Entry, InvalidInput, NotFound, wire
 from commonplace.integrations.services import botwire
-from commonplace.integrations.services.http import Name, ServiceRoute, ServiceRouter
+from commonplace.integrations.services.http import Limit, Name, ServiceRoute, ServiceRouter
 from commonplace.values import Json
 
 _ENTRY = "/memory/{namespace}/{key:path}"
@@ -99,12 +99,7 @@ def search(book: Book, *, capability: str = "") -> dict[str, Json]:
 
 @router.on_book("GET", "/channels/{channel}/messages")
 def messages(
-    book: Book,
-    channel: str,
-    *,
-    type: str | None = None,
-    since: float | None = None,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+    book: Book, channel: str, *, type: str | None = None, since: float | None = None, limit: Limit = 50
 ) -> dict[str, Json]:
     """Return entries, oldest first: the first after `since`, or else the last."""
     found: list[Json] = [*botwire.read_entries(book, channel, type=type, since=since, limit=limit)]

@@ -21,10 +21,10 @@ from commonplace import (
     Within,
 )
 from commonplace.integrations.services.http import (
-    Malformed,
+    Limit,
+    Offset,
     ServiceRoute,
     ServiceRouter,
-    answer_error,
     host_of,
     text_of,
     window,
@@ -35,30 +35,21 @@ LONGEST = 10_000
 """Characters of a content, as in the original."""
 
 
-class InvalidContent(InvalidInput):
-    """No content, or a content that is no text."""
+class MemstoreError(InvalidInput):
+    """An invalid request with a code that only this service has."""
 
-    code = "invalid_content"
-
-
-class ContentTooLong(InvalidInput):
-    """More than LONGEST characters."""
-
-    code = "content_too_long"
-
-
-class MissingQuery(InvalidInput):
-    """A recall without a query."""
-
-    code = "missing_query"
+    def __init__(self, service_code: str, message: str) -> None:
+        super().__init__(message)
+        self.service_code = service_code
 
 
 class MemstoreRoute(ServiceRoute):
     """Errors are {error, message}."""
 
-    def answer_error(self, request: Request, error: CommonplaceError) -> Response:
-        body = {"error": _error_code(request, error), "message": str(error)}
-        return answer_error(request, error, body, 400 if isinstance(error, Malformed) else None)
+    malformed_status = 400
+
+    def error_body(self, request: Request, error: CommonplaceError) -> object:
+        return {"error": _error_code(request, error), "message": str(error)}
 
 
 def _error_code(request: Request, error: CommonplaceError) -> str:
@@ -66,6 +57,8 @@ def _error_code(request: Request, error: CommonplaceError) -> str:
         return "invalid_api_key" if host_of(request).has_key(request) else "missing_api_key"
     if isinstance(error, LimitReached):
         return "hourly_rate_limit" if isinstance(error, RateLimited) else "ops_limit_reached"
+    if isinstance(error, MemstoreError):
+        return error.service_code
     return "server_error" if error.status == 500 else error.code
 
 
@@ -84,9 +77,10 @@ def remember(
 ) -> dict[str, Json]:
     """Remember a text. It is checked here, because its errors have codes of their own."""
     if not isinstance(content, str) or not content.strip():
-        raise InvalidContent("content must be a text that is not empty")
+        raise MemstoreError("invalid_content", "content must be a text that is not empty")
     if len(content) > LONGEST:
-        raise ContentTooLong(f"content has {len(content):,} characters, the limit is {LONGEST:,}: split it")
+        told = f"content has {len(content):,} characters, the limit is {LONGEST:,}: split it"
+        raise MemstoreError("content_too_long", told)
     return _memory_body(book.remember(content, tags=tags, metadata=metadata, scope=Scope(session=session), ttl=ttl))
 
 
@@ -103,7 +97,7 @@ def recall(
 ) -> dict[str, Json]:
     """Recall what is relevant to a query, optionally only with some tags or in a session."""
     if not q.strip():
-        raise MissingQuery("the query is missing: add ?q=…")
+        raise MemstoreError("missing_query", "the query is missing: add ?q=…")
     most = next((given for given in (limit, top_k) if given is not None), 5)
     # Tags come repeated, separated by commas, or both.
     named = [tag.strip() for given in tags or () for tag in given.split(",") if tag.strip()]
@@ -120,13 +114,7 @@ def forget(book: Book, id: str) -> dict[str, Json]:
 
 
 @router.on_book("GET", "/v1/memory/list")
-def list_memories(
-    book: Book,
-    *,
-    session: str | None = None,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
-    offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
-) -> dict[str, Json]:
+def list_memories(book: Book, *, session: str | None = None, limit: Limit = 50, offset: Offset = 0) -> dict[str, Json]:
     """Return a page of memories, the newest first."""
     found = window(book, within=_within(session), offset=offset, limit=limit, counted=True)
     return {"memories": [_memory_body(each) for each in found.memories], "total": found.total}

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import Query, Request, Response
+from fastapi import Request
 from pydantic import BaseModel
 
 from commonplace import Book, CommonplaceError, InvalidInput, LimitReached, NotFound, __version__
 from commonplace.integrations.services import zerolatency
-from commonplace.integrations.services.http import ServiceRoute, ServiceRouter, answer_error, window
+from commonplace.integrations.services.http import Limit, Offset, ServiceRoute, ServiceRouter, window
 from commonplace.values import KINDS, Json
 
 _FIELDS = ("content", "role", "name")
@@ -20,12 +20,12 @@ _FIELDS = ("content", "role", "name")
 class ZeroLatencyRoute(ServiceRoute):
     """Errors are {detail}; that of a limit is an object."""
 
-    def answer_error(self, request: Request, error: CommonplaceError) -> Response:
+    def error_body(self, request: Request, error: CommonplaceError) -> object:
         if error.status != 429:
-            return super().answer_error(request, error)
+            return super().error_body(request, error)
         wait = error.retry_after if isinstance(error, LimitReached) else None
         body = {"error": "rate_limit_exceeded", "message": str(error), "limit": None, "retry_after": wait}
-        return answer_error(request, error, {"detail": body})
+        return {"detail": body}
 
 
 router = ServiceRouter(route_class=ZeroLatencyRoute)
@@ -133,13 +133,7 @@ def import_memories(book: Book, *, agent_id: str | None = None, memories: list[d
 
 
 @router.on_book("GET", "/memories")
-def list_memories(
-    book: Book,
-    *,
-    agent_id: str | None = None,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
-    offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
-) -> dict[str, Json]:
+def list_memories(book: Book, *, agent_id: str | None = None, limit: Limit = 50, offset: Offset = 0) -> dict[str, Json]:
     """Return a page of memories, the newest first."""
     found = window(book, within=zerolatency.within_of(agent_id), offset=offset, limit=limit)
     memories: list[Json] = [zerolatency.memory_body(each) for each in found.memories]
