@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
@@ -46,43 +46,44 @@ class RotationBody(BaseModel):
 
 @router.get("")
 async def list_keys(request: Request) -> Response:
-    """The keys that this one may manage, revoked ones too."""
-    return await _answer(request, lambda core, caller: {"keys": keys.list_keys(core.store, by=caller.key)})
+    """Return the keys that this one may manage, revoked ones too."""
+    return await _answer(request, keys.list_keys, key="keys")
 
 
 @router.post("", status_code=201)
 async def create_key(request: Request, body: KeyBody) -> Response:
     """Create a key. Its token is in this answer and nowhere else."""
-    options = body.model_dump()
-    return await _answer(request, lambda core, caller: keys.create(core.store, **options, by=caller.key), status=201)
+    return await _answer(request, keys.create, status=201, **body.model_dump())
 
 
 @router.post("/{id}/rotate")
 async def rotate_key(request: Request, id: Name, rotation: RotationBody | None = None) -> Response:
     """Give a key a new secret. Its token is in this answer and nowhere else."""
-    grace = 0 if rotation is None else rotation.grace
-    return await _answer(request, lambda core, caller: keys.rotate(core.store, id, grace=grace, by=caller.key))
+    return await _answer(request, keys.rotate, id, grace=0 if rotation is None else rotation.grace)
 
 
 @router.delete("/{id}")
 async def revoke_key(request: Request, id: Name) -> Response:
     """Revoke a key for good, at once and everywhere."""
-    return await _answer(request, lambda core, caller: keys.revoke(core.store, id, by=caller.key))
+    return await _answer(request, keys.revoke, id)
 
 
 @router.get("/{id}/usage")
 async def key_usage(request: Request, id: Name, space: str | None = None, namespace: str | None = None) -> Response:
-    """How much of each of its limits a key has used."""
-    return await _answer(
-        request,
-        lambda core, caller: {"usage": keys.usage(core.store, id, space=space, namespace=namespace, by=caller.key)},
-    )
+    """Return how much of each of its limits a key has used."""
+    return await _answer(request, keys.usage, id, key="usage", space=space, namespace=namespace)
 
 
-async def _answer(request: Request, verb: Callable[[Core, Caller], object], *, status: int = 200) -> Response:
+async def _answer(
+    request: Request, verb: Callable[..., object], *parts: str, key: str = "", status: int = 200, **options: Any
+) -> Response:
+    """Run a verb of keys for the key of the request; `key` is the field of the answer that holds the result."""
+
+    def work(core: Core, caller: Caller) -> bytes:
+        result = verb(core.store, *parts, **options, by=caller.key)
+        return wire.dumps({key: result} if key else result)
+
     door: Door = request.app.state.door
-    body = await door.run_on_core(
-        read_call(request, "admin", "admin"), lambda core, caller: wire.dumps(verb(core, caller))
-    )
+    body = await door.run_on_core(read_call(request, "admin", "admin"), work)
     # No cache may keep a token.
     return Response(body, status, headers={"Cache-Control": "no-store"}, media_type=JSON)
