@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import threading
 import time
 import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import httpx
@@ -185,6 +187,19 @@ def test_a_request_is_not_repeated_after_a_restart(tmp_path: Path) -> None:
         stands = httpx.get(served.url + place).json()
         served.stop()
     assert answers[0] == answers[1] == stands
+
+
+def test_a_recorded_row_is_a_plain_tuple_in_the_book(tmp_path: Path) -> None:
+    """Servers of other versions on the same book read the records, so their form is part of the file format."""
+    served = start(tmp_path / "book.db")
+    with httpx.Client(base_url=f"{served.url}/v1/spaces/a", timeout=30) as http:
+        http.post("/memories", json={"content": "tea", "id": "m"}, headers=_key())
+        http.patch("/memories/m", json={"content": "green tea"}, headers=_key())
+    served.stop()
+    with closing(sqlite3.connect(tmp_path / "book.db")) as book:
+        made, revised = (json.loads(text) for (text,) in book.execute("SELECT result FROM request ORDER BY rowid"))
+    assert (made[0], made[1][0], made[1][1][0], made[1][1][2]) == ("write", "l", "t", "m")
+    assert (revised[0], revised[1][0], revised[1][2]) == ("write", "t", "m")
 
 
 def test_recorded_answers_contain_nothing_forgotten(tmp_path: Path) -> None:

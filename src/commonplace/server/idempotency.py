@@ -19,7 +19,7 @@ from commonplace.learn.ingest import Taken
 from commonplace.reconcile.settle import Settled
 from commonplace.server.limits import Charge
 from commonplace.store.base import Store, Tx
-from commonplace.store.row import FeedbackRow, LifeRow, MemoryRow
+from commonplace.store.row import MemoryRow
 from commonplace.store.tables import requests, spaces
 from commonplace.values import Entry, File, Forgotten, Job, Learned, Link, Memory, Message, Scope, times
 
@@ -30,11 +30,7 @@ _MOST = 1_000_000
 _PATIENCE, _PAUSE = 1.0, 0.02
 """Seconds that a repeated request waits for the answer of the first one, and between two looks."""
 _CLASSES: dict[str, type] = {
-    kind.__name__: kind
-    for kind in (
-        *(Entry, File, Forgotten, Job, Learned, Link, Memory, Message, Scope),
-        *(FeedbackRow, LifeRow, MemoryRow, Settled, Taken),
-    )
+    kind.__name__: kind for kind in (Entry, File, Forgotten, Job, Learned, Link, Memory, Message, Scope, Settled, Taken)
 }
 """The classes that results of writes, and kept answers, consist of."""
 
@@ -165,7 +161,7 @@ def _encode(value: object, *, is_answer: bool) -> str | None:
     return text if len(text.encode()) <= _MOST else None
 
 
-# Each container says what it is, so that a result comes back as it was: a row as a row, a list as a list.
+# Each container says what it is, so that a result comes back as it was: a tuple as a tuple, a list as a list.
 def _tag(value: Any) -> Any:
     if value is None or isinstance(value, str | int | float):
         return value
@@ -173,7 +169,7 @@ def _tag(value: Any) -> Any:
     if name in _CLASSES and is_dataclass(value):
         return ["c", name, {field.name: _tag(getattr(value, field.name)) for field in fields(value)}]
     if isinstance(value, tuple):
-        return ["r", name, *map(_tag, value)] if name in _CLASSES else ["t", *map(_tag, value)]
+        return ["t", *map(_tag, value)]
     if isinstance(value, list):
         return ["l", *map(_tag, value)]
     if isinstance(value, dict):
@@ -189,12 +185,18 @@ def _untag(tagged: Any) -> Any:
     return _READERS[tagged[0]](*tagged[1:]) if isinstance(tagged, list) else tagged
 
 
+def _untag_tuple(*items: Any) -> tuple[Any, ...]:
+    """Return a tuple; a memory's row, recorded without its column names, is recognised by its form."""
+    values = tuple(map(_untag, items))
+    is_row = len(values) == len(MemoryRow._fields) and isinstance(values[0], int) and isinstance(values[1], str)
+    return MemoryRow._make(values) if is_row else values
+
+
 _READERS: dict[str, Callable[..., Any]] = {
-    "t": lambda *items: tuple(map(_untag, items)),
+    "t": _untag_tuple,
     "l": lambda *items: list(map(_untag, items)),
     "m": lambda items: {key: _untag(item) for key, item in items.items()},
     "b": base64.b64decode,
     "d": datetime.fromisoformat,
     "c": lambda name, parts: _CLASSES[name](**{part: _untag(value) for part, value in parts.items()}),
-    "r": lambda name, *parts: _CLASSES[name](*map(_untag, parts)),
 }
