@@ -181,7 +181,9 @@ VerbHandler = Callable[[Exchange, dict[str, Any]], Coroutine[Any, Any, Response]
 """Answers a request that carries the arguments of a verb by name."""
 _PARTS = {"KeyValue": ("kv", "namespace"), "Canvas": ("canvas", "canvas"), "Transcript": ("transcript", "session")}
 """The parts of a book that have verbs of their own: the verb that returns one, and its argument."""
-_CONDITIONAL = " `If-Match` names the version that it changes; `If-None-Match: *` makes it only create."
+_CHANGES_ONE = ' `If-Match: "3"` makes it a change of version 3 only.'
+_CONDITIONS = {"PUT": f"{_CHANGES_ONE} `If-None-Match: *` only creates.", "PATCH": _CHANGES_ONE, "DELETE": _CHANGES_ONE}
+"""The methods that are conditional by headers, and how."""
 
 
 class VerbRouter(APIRouter):
@@ -221,8 +223,7 @@ class VerbRouter(APIRouter):
         """
         placed = re.findall(r"{(\w+)", path)
         fields = {**argument_fields(declared), **own}
-        # Only these methods are conditional by headers.
-        is_conditional = "if_version" in fields and method in ("PUT", "PATCH", "DELETE")
+        is_conditional = "if_version" in fields and method in _CONDITIONS
         left_out = {*placed, *without, *(["if_version"] if is_conditional else [])}
         handle = handler or _make_handler(declared, key, status=options.get("status_code", 200), long=long, keep=keep)
 
@@ -253,7 +254,7 @@ class VerbRouter(APIRouter):
             endpoint,
             methods=[method],
             response_model=answers,
-            description=about + _CONDITIONAL if is_conditional else about,
+            description=about + _CONDITIONS[method] if is_conditional else about,
             **options,
         )
 
