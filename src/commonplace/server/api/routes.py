@@ -247,7 +247,7 @@ class VerbRouter(APIRouter):
             parameters.append(_parameter("body", model) if needs_body else _parameter("body", model | None, None))
         endpoint.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # FastAPI reads it
         endpoint.__module__, endpoint.__name__ = self._module, name or declared.__name__
-        about = (inspect.getdoc(handler or declared) or "").partition("\n\n")[0]
+        about = options.pop("description", "") or (inspect.getdoc(handler or declared) or "").partition("\n\n")[0]
         answers: Any = options.pop("response_model", None) or answer_of(declared, key, title)
         self.add_api_route(
             path,

@@ -42,7 +42,7 @@ async def get_entry(http: Exchange, given: dict[str, Any]) -> Response:
 
 
 kv.verb(
-    KeyValue.set, "PUT", _ENTRY, name="set_entry",
+    KeyValue.set, "PUT", _ENTRY, name="set_entry", description="Set a value; when this answers, it is on disk.",
     body="EntryBody", example={"value": {"topic": "FastAPI"}, "ttl": 3600},
 )  # fmt: skip
 
@@ -53,7 +53,10 @@ async def append_to_entry(http: Exchange, given: dict[str, Any]) -> Response:
     return await http.answer(lambda book: book.kv(given["namespace"]).append(given["key"], *given["items"]))
 
 
-kv.verb(KeyValue.delete, "DELETE", _ENTRY, "deleted", name="delete_entry")
+kv.verb(
+    KeyValue.delete, "DELETE", _ENTRY, "deleted", name="delete_entry",
+    description="Delete a value; `deleted` is false if there was none.",
+)  # fmt: skip
 
 # -- canvases ------------------------------------------------------------------------------------------
 
@@ -64,7 +67,7 @@ canvas.verb(Book.canvases, "GET", "/canvases", "canvases")
 canvas.verb(Canvas.files, "GET", "/canvases/{canvas}", "files", title="Standing")
 canvas.verb(Canvas.file, "GET", _FILE, name="read_file")
 canvas.verb(
-    Canvas.write, "PUT", _FILE, name="write_file",
+    Canvas.write, "PUT", _FILE, name="write_file", description="Write a file as its next revision.",
     body="FileBody", example={"content": "Once upon a time…", "author": "writer"},
 )  # fmt: skip
 canvas.verb(Canvas.delete, "DELETE", _FILE, name="delete_file")
@@ -73,7 +76,10 @@ canvas.verb(
     body="PatchBody", example={"patch": _PATCH, "author": "editor"}, own={"text": (str, Field(alias="patch"))},
 )  # fmt: skip
 canvas.verb(Canvas.revisions, "GET", "/canvases/{canvas}/revisions/{path:path}", "revisions", name="file_revisions")
-canvas.verb(Canvas.diff, "GET", "/canvases/{canvas}/diff/{path:path}", "diff")
+canvas.verb(
+    Canvas.diff, "GET", "/canvases/{canvas}/diff/{path:path}", "diff",
+    description="Return a unified diff from one revision to another, or to the newest; `patch` accepts it.",
+)  # fmt: skip
 canvas.verb(
     Canvas.forget, "POST", "/canvases/{canvas}/forget", "revisions", name="forget_file", title="Erased",
     body="PathBody", example={"path": "story.md"},
@@ -112,6 +118,7 @@ async def read_transcript(
 
 transcript.verb(
     Transcript.extend, "POST", _SESSION, "messages", name="say", status_code=201,
+    description="Add messages at the end, all or none; when this answers, they are on disk and have their numbers.",
     body="MessagesBody", example={"messages": [{"role": "user", "name": "Sarah", "content": "Good morning"}]},
     own={"lines": (list[MessageBody], Field(alias="messages"))},
 )  # fmt: skip
