@@ -75,7 +75,9 @@ class Wire:
         last = PendingRows(self)
         self._pgconn.pipeline_sync()
         self._waiting.append(last)
-        self.wait_for(last)
+        # No Flush: it would reach a pooler in a packet of its own, perhaps after the answer to the Sync. The pooler
+        # would then give this idle client a server connection, which only the next Sync would free.
+        self._receive_until(last)
 
     def send(self, text: bytes, values: Sequence[object] | None) -> PendingRows:
         transformer = self._transformer
@@ -95,6 +97,9 @@ class Wire:
         """Wait for this answer; raise the first error since the last sync."""
         if not answer.is_here:
             self._pgconn.send_flush_request()
+        self._receive_until(answer)
+
+    def _receive_until(self, answer: PendingRows) -> None:
         while not answer.is_here:
             self._exchange()
             self._receive()
