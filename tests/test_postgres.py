@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import secrets
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -16,6 +18,8 @@ from psycopg import sql
 import commonplace
 from commonplace import BookTooNew, NotABook, Settings, StoreError, StoreUnavailable
 from commonplace.store.postgres.address import parse
+from commonplace.store.postgres.connections import PostgresConnection
+from commonplace.store.postgres.wire import Wire
 from commonplace.testing import HashEmbedder
 from tests.support.postgres import SCHEMAS, server, with_options
 
@@ -316,6 +320,39 @@ def test_one_connection_is_enough_for_every_verb(url: str, tmp_path: Path) -> No
         assert len(list(book.export())) == 3
         book.backup(tmp_path / "backup.db")
         book.forget("lamp")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="psycopg traces a connection on Linux only")
+def test_nothing_is_sent_between_a_sync_and_its_answer(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A message after the Sync that ends a transaction makes a pooler keep a server connection for an idle client."""
+    trace = tmp_path / "trace"
+    wire = PostgresConnection.wire
+
+    @contextmanager
+    def traced(connection: PostgresConnection) -> Iterator[Wire]:
+        with trace.open("ab") as file:
+            connection.pgconn.trace(file.fileno())
+            try:
+                with wire(connection) as opened:
+                    yield opened
+            finally:
+                connection.pgconn.untrace()
+
+    monkeypatch.setattr(PostgresConnection, "wire", traced)
+    with commonplace.open(url, embedder=EMBEDDER) as book:
+        book.remember("The lamp burns", id="lamp")
+        assert book.recall("what burns?")
+        book.kv("state").set("turn", 1)
+        with pytest.raises(commonplace.CommonplaceError):
+            book.revise("no such memory", "The lamp is out")
+        book.forget("lamp")
+    sent = [line.split("\t")[1:4:2] for line in trace.read_text("utf-8").splitlines()]
+    after = [sent[i + 1 :] for i, each in enumerate(sent) if each == ["F", "Sync"]]
+    assert len(after) >= 5
+    for rest in after:
+        assert next(name for side, name in rest if side == "F" or name == "ReadyForQuery") == "ReadyForQuery"
 
 
 @pytest.mark.parametrize("word", ["se/cret", "se#cret", "se?cret", "se@cret", "100%secret", "se\u2100cret"])
