@@ -47,7 +47,7 @@ def test_a_key_is_rotated_revoked_and_its_usage_shown(cli: Cli) -> None:
     assert rotated.startswith(f"cp_{id}_")
     assert rotated != made["token"]
     assert cli("keys", "revoke", id).out == f"revoked {id}\n"
-    assert "for good" in cli("keys", "rotate", id).err
+    assert "was revoked: create a new one" in cli("keys", "rotate", id).err
     assert cli("keys", "list", "--json").data[0]["revoked_at"]
     assert cli("keys", "usage", cli("keys", "create", "--json").data["key"]["id"]).out == "This key has no limits.\n"
 
