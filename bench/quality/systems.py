@@ -22,7 +22,7 @@ import Stemmer  # type: ignore[import-not-found]
 import commonplace
 from commonplace.models import embedders
 from commonplace.recall import rerank
-from commonplace.text import tokens
+from commonplace.values import tokens
 from quality.data import Case, Unit
 from quality.measures import BUDGETS
 

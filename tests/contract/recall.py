@@ -11,8 +11,7 @@ from commonplace.testing.contract.memories import PNG, unit
 
 from commonplace.book import Book
 from commonplace.errors import DimensionMismatch, InvalidInput, InvalidText, TooLarge
-from commonplace.text import tokens
-from commonplace.values import KINDS, Draft, Scope
+from commonplace.values import KINDS, Draft, Scope, tokens
 
 HARBOUR = [
     "The harbour master keeps the tide tables in the blue cabinet",

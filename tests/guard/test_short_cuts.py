@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.guard.injection import MARKUP, flags
-from commonplace.guard.patterns import Pattern, lower
 from commonplace.guard.secret_forms import FORMS, LONGEST_NAME, NAME, NAMES, PLACES, SHORTEST
 from commonplace.guard.secrets import redact
+from commonplace.guard.sieve import Pattern, lower
 from commonplace.guard.wordings import WORDINGS
 from tests.guard import reference
 from tests.guard.proofs import ANYTHING, BORDER, spelled, width

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from commonplace.guard.echo import AVOID, HEADER
 from commonplace.recall import pack as packing
 from commonplace.recall.pack import ORDER, pack
-from commonplace.text import tokens
-from commonplace.values import Scope
+from commonplace.values import Scope, tokens
 from tests.recall.making import hit
 
 HOSTILE = [

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from commonplace.guard.patterns import Pattern, Sieve, lower
+from commonplace.guard.sieve import Pattern, Sieve, lower
 from commonplace.guard.wordings import WORDINGS
 
 # Marks of a chat, forged notes and hidden text, in the text as it is written: what it must contain in lower case, and

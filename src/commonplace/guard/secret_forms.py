@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import groupby
 
-from commonplace.guard.patterns import Pattern, Sieve
+from commonplace.guard.sieve import Pattern, Sieve
 
 Look = Callable[[str], bool]
 

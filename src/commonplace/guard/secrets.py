@@ -12,8 +12,8 @@ from functools import partial
 from itertools import zip_longest
 
 from commonplace.guard import secret_forms as forms
-from commonplace.guard.patterns import Pattern, lower
 from commonplace.guard.secret_forms import Form, is_mixed, is_number, is_placeholder, is_random, is_remark, is_word
+from commonplace.guard.sieve import Pattern, lower
 
 _MARK = re.compile(r"\[redacted: [a-z][a-z0-9 -]{0,40}\]")
 _KEY_BLOCK = Pattern(r"-----(BEGIN|END) [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")

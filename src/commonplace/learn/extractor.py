@@ -13,8 +13,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 from commonplace.errors import Conflict, InvalidInput
 from commonplace.learn import model
 from commonplace.learn.chat import NoReply, Turn, make_chat
-from commonplace.text import tokens
-from commonplace.values import Entry, times
+from commonplace.values import Entry, times, tokens
 from commonplace.values.extraction import Extractor, Finding, Utterance
 
 _ROLES = ("user", "assistant")

@@ -81,9 +81,9 @@ class Related:
 
     outdated: frozenset[str] = frozenset()
     """Messages from which a memory was learned that is now superseded."""
-    over: frozenset[str] = frozenset()
+    superseded: frozenset[str] = frozenset()
     """Messages that say little more than what is superseded."""
-    retold: Mapping[str, str] = field(default_factory=dict)
+    covered_by: Mapping[str, str] = field(default_factory=dict)
     """Messages that say little more than a memory that was learned from them, which is the value."""
     reversed: Sequence[tuple[str, Memory]] = ()
     """Memories that were superseded, each with the id of the one that took its place."""
@@ -237,16 +237,16 @@ def find_related(tx: Tx, space: int, said: Sequence[str], decided: Sequence[str]
     """Look up the links of messages and of decisions. `where` limits which reversed decisions are returned."""
     learned = links.find_to(tx, space, said, "learned from") if said else []
     rows = memories.find_current(tx, space, list({link.id for link in learned})) if learned else []
-    there = {row.id: row.valid_to is None for row in rows}
-    past = [link for link in learned if there.get(link.id) is False]
+    stands = {row.id: row.valid_to is None for row in rows}
+    outdated = [link for link in learned if stands.get(link.id) is False]
     before = {link.other: link.id for link in links.find_from(tx, space, decided, "supersedes")} if decided else {}
     former = memories.select(tx, where, list(before)) if before else []
     # No warning of a memory in quarantine, nor of a superseded failure, which no longer holds.
     doubtful = memories.find_quarantined(tx, space, [row.id for row in former]) if former else set()
     return Related(
-        outdated=frozenset(link.other for link in past),
-        over=frozenset(link.other for link in past if _share(link) > _LITTLE_ELSE),
-        retold={link.other: link.id for link in learned if there.get(link.id) and _share(link) > _LITTLE_ELSE},
+        outdated=frozenset(link.other for link in outdated),
+        superseded=frozenset(link.other for link in outdated if _share(link) > _LITTLE_ELSE),
+        covered_by={link.other: link.id for link in learned if stands.get(link.id) and _share(link) > _LITTLE_ELSE},
         reversed=[
             (before[row.id], memories.decode(row))
             for row in former
@@ -286,7 +286,6 @@ def _assemble(
         avoid=packed.avoid,
         coverage=find_coverage(found.candidates, judgement, _threshold(found, request), asking),
         receipt=strength.make_receipt([hit.memory.id for hit in (*packed.hits, *packed.avoid)]),
-        counted=pack.count_tokens,
     )
 
 
@@ -303,9 +302,11 @@ def _make_hits(
     scores = {i: part.relevance * part.certainty * part.recency * part.strength for i, part in parts.items()}
     scores.update((i, _OUTDATED * score) for i, score in [*scores.items()] if rows[i].id in related.outdated)
     ranked = sorted(scores, key=lambda i: (-scores[i], rows[i].id))
-    there = {rows[i].id for i in ranked}
-    told = [i for i in ranked if rows[i].id not in related.over and related.retold.get(rows[i].id) not in there]
-    kept = _drop_repeats(told, found)
+    ids = {rows[i].id for i in ranked}
+    fresh = [
+        i for i in ranked if rows[i].id not in related.superseded and related.covered_by.get(rows[i].id) not in ids
+    ]
+    kept = _drop_repeats(fresh, found)
     # Failures are warnings; they are among the hits only when they were asked for.
     failed = [] if "failure" in request.selection.kinds else [i for i in kept if rows[i].kind == "failure"]
     hits, failures = (

@@ -11,9 +11,8 @@ from functools import lru_cache
 
 from commonplace.guard import injection
 from commonplace.guard.echo import AVOID, HEADER
-from commonplace.text import tokens
 from commonplace.text.dates import Dated, dates_in, spans
-from commonplace.values import Hit, Memory, Order
+from commonplace.values import Hit, Memory, Order, tokens
 
 SHORTENED = " […]"
 ORDER = "reads like an instruction"
@@ -73,22 +72,7 @@ def _excess(written: list[str], max_tokens: int) -> int:
     """Return by how many tokens lines exceed their budget; few bytes fit without counting."""
     if not written or sum(len(each.encode()) + 1 for each in written) <= max_tokens:
         return 0
-    return max(_total(written) - max_tokens, 0)
-
-
-def count_tokens(text: str) -> int:
-    """Count the tokens of a text from `pack`, line by line: lines recur and are cached, whole answers do not."""
-    return _total(text.split("\n")) if text else 0
-
-
-def _total(written: list[str]) -> int:
-    return sum(map(_cost, written)) - _cost_of_end(written[-1])
-
-
-def _cost_of_end(line: str) -> int:
-    """Return what a line end adds to the last word; no token spans a word and a space, so the rest is equal."""
-    word = line[len(line.rpartition(" ")[0].rstrip(" ")) :]
-    return tokens.count(word + "\n") - tokens.count(word)
+    return max(tokens.count_lines(written) - max_tokens, 0)
 
 
 def _surely_fits(lines: dict[int, str], max_tokens: int) -> bool:

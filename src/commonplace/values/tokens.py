@@ -7,6 +7,7 @@ import re
 import threading
 import zlib
 from base64 import b64encode
+from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import files
 
@@ -47,6 +48,16 @@ def load() -> None:
 def count(text: str) -> int:
     """Count a text's tokens exactly; special tokens of a model are counted as plain text."""
     return _count_cached(text) if len(text) <= _LONGEST_KEPT else _count(text)
+
+
+def count_lines(lines: Sequence[str]) -> int:
+    """Count lines joined by line ends, each for itself: lines recur in answers and are cached, whole answers do not."""
+    if not lines:
+        return 0
+    last = lines[-1]
+    word = last[len(last.rpartition(" ")[0].rstrip(" ")) :]
+    # A line end may merge with the last word; no token spans a word and a space, so the rest is equal.
+    return sum(count(line + "\n") for line in lines) - (count(word + "\n") - count(word))
 
 
 def _count(text: str) -> int:
