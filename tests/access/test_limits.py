@@ -17,7 +17,7 @@ from commonplace.local import LocalBook
 from commonplace.memories.core import Core
 from commonplace.store.tables import keys as rows
 from commonplace.values import times
-from tests.keys.keys_harness import NAMESPACE, ON_SQLITE, call_of, door_of, put, recall, remember
+from tests.access.keys_harness import NAMESPACE, ON_SQLITE, call_of, door_of, put, recall, remember
 
 EVERY = {"operations_month": 10, "recalls_month": 10, "namespace_writes_day": 10, "rate": 0.01, "burst": 10}
 

@@ -7,7 +7,7 @@ from fastapi import FastAPI
 
 from commonplace.server.api.routes import Name, WriteExchange
 from commonplace.server.middleware import RawPath
-from tests.keys.keys_serving import served
+from tests.access.keys_serving import served
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from commonplace.location import open_core
 from commonplace.memories.core import Core
 from commonplace.server.door import Door
 from commonplace.testing import HashEmbedder
-from tests.keys.keys_harness import door_of, put, recall, remember
+from tests.access.keys_harness import door_of, put, recall, remember
 
 THREADS = 25
 

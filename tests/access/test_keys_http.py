@@ -15,8 +15,8 @@ from commonplace.local import LocalBook
 from commonplace.memories.core import Core
 from commonplace.server.app import create_app
 from commonplace.server.config import Config
-from tests.keys.keys_harness import ON_SQLITE
-from tests.keys.keys_serving import served
+from tests.access.keys_harness import ON_SQLITE
+from tests.access.keys_serving import served
 
 ASK = {"query": "which framework did we choose?"}
 RECALL = "/v1/spaces/default/recall"

@@ -12,7 +12,7 @@ from commonplace.access import keys
 from commonplace.local import LocalBook
 from commonplace.memories.core import Core
 from commonplace.store.tables import keys as rows
-from tests.keys.keys_harness import NAMESPACE, Crew, Worker, door_of, put
+from tests.access.keys_harness import NAMESPACE, Crew, Worker, door_of, put
 
 PROCESSES = 4
 

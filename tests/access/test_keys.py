@@ -13,7 +13,7 @@ from commonplace.local import LocalBook
 from commonplace.memories.core import Core
 from commonplace.store.tables import keys as rows
 from commonplace.values import times
-from tests.keys.keys_harness import ON_SQLITE, door_of, put, recall
+from tests.access.keys_harness import ON_SQLITE, door_of, put, recall
 
 
 def row(core: Core, id: str) -> rows.KeyRow:

@@ -10,7 +10,7 @@ import pytest
 from commonplace.location import open_core
 from commonplace.memories.core import Core
 from commonplace.testing import HashEmbedder
-from tests.keys.keys_harness import Crew
+from tests.access.keys_harness import Crew
 from tests.support import postgres
 
 

@@ -56,7 +56,7 @@ class Worker:
 
     def __init__(self) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.keys.keys_worker"],
+            [sys.executable, "-m", "tests.access.keys_worker"],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
