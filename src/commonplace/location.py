@@ -5,7 +5,6 @@ Here everything is put together; no other module opens a store.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import wraps
@@ -14,7 +13,6 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec
 
-from commonplace.aio import AsyncBook
 from commonplace.book import Book
 from commonplace.errors import (
     CommonplaceError,
@@ -41,6 +39,7 @@ from commonplace.values import checks
 from commonplace.values.extraction import Extractor
 
 if TYPE_CHECKING:
+    from commonplace.aio import AsyncBook
     from commonplace.transfer.copy import Copied, End
 
 P = ParamSpec("P")
@@ -99,6 +98,10 @@ def open(
 def _make_awaitable(opener: Callable[P, Book]) -> Callable[P, Coroutine[Any, Any, AsyncBook]]:
     @wraps(opener)
     async def open_async(*args: P.args, **kwargs: P.kwargs) -> AsyncBook:
+        import asyncio  # slow to import, and most programs open blocking books
+
+        from commonplace.aio import AsyncBook
+
         return AsyncBook(await asyncio.to_thread(opener, *args, **kwargs))
 
     open_async.__name__ = open_async.__qualname__ = "open_async"
