@@ -6,6 +6,7 @@ import base64
 import json
 import socket
 import time
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -351,3 +352,43 @@ def test_a_space_with_a_slash_in_its_name_is_recalled_from(http: httpx.Client) -
     assert made.status_code == 201
     found = httpx.post(f"{place}/recall", json={"query": "FastAPI or Flask?"}, timeout=30).json()
     assert [hit["memory"]["id"] for hit in found["hits"]] == [made.json()["id"]]
+
+
+RECALL_BODIES = [
+    b'{"query": "which framework?"}',
+    b'{"query": "which framework?", "k": 1, "threshold": 0, "max_tokens": null}',
+    b'{"query": "which framework?", "within": {"users": ["alice"]}, "kinds": ["decision"]}',
+    b'{"query": "which framework?", "k": 0}',
+    b'{"query": "which framework?", "k": "1"}',
+    b'{"query": "which framework?", "unknown": 1}',
+    b'{"query": "\\ud800"}',
+    b'{"query": NaN}',
+    b'["query"]',
+    b"{",
+    b"",
+    b"\xff",
+]
+
+
+@pytest.mark.parametrize("body", RECALL_BODIES)
+def test_a_direct_call_answers_like_the_dependencies_of_fastapi(http: httpx.Client, body: bytes) -> None:
+    """A request with an idempotency key takes FastAPI's way; one without is parsed and called directly."""
+    made = http.post("/memories", json={"content": "We chose FastAPI", "kind": "decision", "scope": {"user": "alice"}})
+    assert made.status_code == 201
+    kind = {"Content-Type": "application/json"}
+    direct = http.post("/recall", content=body, headers=kind)
+    usual = http.post("/recall", content=body, headers={**kind, "Idempotency-Key": uuid.uuid4().hex})
+    assert without_moments(direct) == without_moments(usual)
+
+
+def without_moments(answer: httpx.Response) -> object:
+    """Return status, type and body of an answer without its receipt, its request and what age changes."""
+    told = answer.json()
+    if answer.status_code == 200:
+        told.pop("receipt")
+        for hit in told["hits"]:
+            hit.pop("score")
+            hit["parts"].pop("recency")
+    for name in ("instance", "request", "request_id"):
+        told.pop(name, None)
+    return answer.status_code, answer.headers["content-type"], told
