@@ -48,7 +48,11 @@ def read_weights(model: bytes) -> dict[str, np.ndarray]:
 
     graph = onnx.load_from_string(model).graph
     stored = {each.name: numpy_helper.to_array(each) for each in graph.initializer}
-    weights = {name: value for name, value in stored.items() if value.dtype == np.float32 and name.endswith((".weight", ".bias"))}
+    weights = {
+        name: value
+        for name, value in stored.items()
+        if value.dtype == np.float32 and name.endswith((".weight", ".bias"))
+    }
     for name in EMBEDDINGS:
         key = next(each.removesuffix("_quantized") for each in stored if f"{name}.weight_quantized" in each)
         weights[f"bert.embeddings.{name}.weight"] = _float(stored, key)

@@ -76,7 +76,8 @@ def _add(
         raise ValueError(f"entry {number} follows entry {len(entries)}")
     moment = max(at.isoformat(), entries[-1]["at"]) if entries else at.isoformat()
     entries.append({"id": f"m{number}", "at": moment, "speaker": speaker, "role": role,
-                    "session": f"s{session}" if session else None, "text": text.replace("\\n", "\n").strip()})  # fmt: skip
+                    "session": f"s{session}" if session else None,
+                    "text": text.replace("\\n", "\n").strip()})  # fmt: skip
 
 
 def _add_question(book: dict[str, Any], line: str) -> None:

@@ -1,4 +1,4 @@
-"""The council in torch: attention over what the encoder read of all candidates. `commonplace.models.reader` has it in numpy."""
+"""The council in torch: attention over what was read of all candidates; commonplace.models.reader has it in numpy."""
 
 from __future__ import annotations
 
@@ -40,6 +40,9 @@ class Council(nn.Module):
         self.layers = nn.ModuleList(Bench() for _ in range(DEPTH))
         self.last = nn.LayerNorm(SEAT)
         self.verdict, self.answered = nn.Linear(SEAT, 3), nn.Linear(SEAT, 1)
+        self.alone = nn.Linear(WIDTH, 3)
+        nn.init.zeros_(self.verdict.weight)
+        nn.init.zeros_(self.verdict.bias)
 
     def forward(self, vectors: Tensor, numbers: Tensor, mask: Tensor, rate: float = 0.0) -> tuple[Tensor, Tensor]:
         """Return logits of shape (groups, seats, 3) and (groups,); `mask` is true for seats that are taken."""
@@ -49,7 +52,7 @@ class Council(nn.Module):
         for layer in self.layers:
             x = layer(x, taken, rate)
         x = self.last(x)
-        return self.verdict(x[:, 1:]), self.answered(x[:, 0])[:, 0]
+        return self.alone(vectors) + self.verdict(x[:, 1:]), self.answered(x[:, 0])[:, 0]
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return the weights by the names that `commonplace.models.reader` knows."""

@@ -15,12 +15,12 @@ import time
 from pathlib import Path
 
 import torch
-from encoder import Encoder, from_base
+from encoder import ODD, Encoder, from_base
+from groups import Group
 from torch import Tensor, nn
 from torch.nn import functional as F
 from train import pad
 
-ODD = (1, 3, 5, 7, 9, 11)
 BATCH = 32
 
 
@@ -45,8 +45,8 @@ def main() -> None:
     torch.manual_seed(0)
     torch.set_num_threads(2)
     chance = random.Random(0)
-    groups = pickle.loads((options.work / "groups.pkl").read_bytes())
-    teacher, head = from_base(options.work / "base.npz", range(12))
+    groups: list[Group] = pickle.loads((options.work / "groups.pkl").read_bytes())
+    teacher, score = from_base(options.work / "base.npz", range(12))
     student, _ = from_base(options.work / "base.npz", ODD)
     teacher.eval()
     for frozen in (student.words, student.positions, student.types):
@@ -72,7 +72,9 @@ def main() -> None:
             aim = F.layer_norm(target.float(), target.shape[-1:])
             got = F.layer_norm(layer.float(), layer.shape[-1:])
             loss = loss + (((got - aim) ** 2) * there).sum() / (there.sum() * 384)
-        verdict = F.mse_loss(head(made[-1][:, 0].float()), head(wanted[-1][:, 0].float()).detach())
+        said, meant = (score(torch.tanh(each.pool(last[:, 0].float()))) for each, last in
+                       ((student, made[-1]), (teacher, wanted[-1])))  # fmt: skip
+        verdict = F.mse_loss(said, meant.detach())
         total = loss + 0.02 * verdict
         optimiser.zero_grad()
         total.backward()
@@ -82,8 +84,11 @@ def main() -> None:
         seen = 0.97 * seen + 0.03 * verdict.item() if number else verdict.item()
         if number % 50 == 49:
             spent = (time.monotonic() - started) / 60
-            print(f"step {number + 1} of {steps}, {spent:.1f} min, states {loss.item():.3f}, logits {seen:.3f}", flush=True)
-    torch.save((student, head), options.out)
+            print(
+                f"step {number + 1} of {steps}, {spent:.1f} min, states {loss.item():.3f}, logits {seen:.3f}",
+                flush=True,
+            )
+    torch.save(student.state_dict(), options.out)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 WIDTH, HEADS, INNER, EPSILON = 384, 12, 1536, 1e-12
+ODD = (1, 3, 5, 7, 9, 11)
+"""The base model's layers that the halved one begins with."""
 
 
 class Layer(nn.Module):
@@ -36,7 +38,7 @@ class Layer(nn.Module):
 
 
 class Encoder(nn.Module):
-    """Reads rows of tokens and returns the first token's vector of each."""
+    """Reads rows of tokens and returns a vector of each: the first token's, pooled."""
 
     def __init__(self, depth: int, vocabulary: int = 30522, positions: int = 512) -> None:
         super().__init__()
@@ -45,6 +47,7 @@ class Encoder(nn.Module):
         self.types = nn.Embedding(2, WIDTH)
         self.norm = nn.LayerNorm(WIDTH, EPSILON)
         self.layers = nn.ModuleList(Layer() for _ in range(depth))
+        self.pool = nn.Linear(WIDTH, WIDTH)
 
     def hidden(self, ids: Tensor, types: Tensor, mask: Tensor, rate: float = 0.0) -> Tensor:
         places = torch.arange(ids.shape[1])
@@ -56,25 +59,13 @@ class Encoder(nn.Module):
         return x
 
     def forward(self, ids: Tensor, types: Tensor, mask: Tensor, rate: float = 0.0) -> Tensor:
-        return self.hidden(ids, types, mask, rate)[:, 0]
+        return torch.tanh(self.pool(self.hidden(ids, types, mask, rate)[:, 0]))
 
 
-class Head(nn.Module):
-    """The base model's verdict on a question and a text, from the first token's vector."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.pool = nn.Linear(WIDTH, WIDTH)
-        self.score = nn.Linear(WIDTH, 1)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.score(torch.tanh(self.pool(x)))[:, 0]
-
-
-def from_base(path: Path, layers: Sequence[int]) -> tuple[Encoder, Head]:
-    """Return an encoder of some of the base model's layers, and its head."""
+def from_base(path: Path, layers: Sequence[int]) -> tuple[Encoder, nn.Linear]:
+    """Return an encoder of some of the base model's layers, and the base model's verdict on its vector."""
     base = {name: torch.from_numpy(value) for name, value in np.load(path).items()}
-    encoder, head = Encoder(len(layers)), Head()
+    encoder, score = Encoder(len(layers)), nn.Linear(WIDTH, 1)
     _fill(encoder.words, base["bert.embeddings.word_embeddings.weight"])
     _fill(encoder.positions, base["bert.embeddings.position_embeddings.weight"])
     _fill(encoder.types, base["bert.embeddings.token_type_embeddings.weight"])
@@ -90,9 +81,9 @@ def from_base(path: Path, layers: Sequence[int]) -> tuple[Encoder, Head]:
         _copy(layer.up, base, f"{name}.intermediate.dense")
         _copy(layer.down, base, f"{name}.output.dense")
         _copy(layer.norm2, base, f"{name}.output.LayerNorm")
-    _copy(head.pool, base, "bert.pooler.dense")
-    _copy(head.score, base, "classifier")
-    return encoder, head
+    _copy(encoder.pool, base, "bert.pooler.dense")
+    _copy(score, base, "classifier")
+    return encoder, score
 
 
 def _copy(module: nn.Module, base: dict[str, Tensor], name: str) -> None:

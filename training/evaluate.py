@@ -44,7 +44,9 @@ def measure(groups: Sequence[Group], said: Sequence[Opinion], **options: float) 
         labels = group.labels[:READ][order] if len(order) else np.zeros(0, int)
         total = int((group.labels == RELEVANT).sum()) + group.missed
         hits = int((labels == RELEVANT).sum())
-        f1 = (2 * hits / (len(labels) + total) if total else float(not len(labels))) if len(labels) or not total else 0.0
+        f1 = (
+            (2 * hits / (len(labels) + total) if total else float(not len(labels))) if len(labels) or not total else 0.0
+        )
         row = {"f1": f1, "n": 1.0, "returned": float(len(labels))}
         if total:
             row |= {"any1": float((labels[:1] == RELEVANT).any()), "any5": float((labels[:5] == RELEVANT).any())}

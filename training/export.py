@@ -44,7 +44,7 @@ def _numpy(tensor: object) -> np.ndarray:
 
 
 def build(encoder: Encoder) -> onnx.ModelProto:
-    """Return the model: ids, types and mask in, the first token's vector of each row out."""
+    """Return the model: ids, types and mask in, one vector of each row out."""
     graph = Graph()
     ints = {name: graph.constant(np.array(value, np.int64)) for name, value in (("one", [1]), ("zero", [0]))}
     words = graph.step("Gather", graph.constant(_numpy(encoder.words.weight)), "input_ids")
@@ -77,7 +77,8 @@ def build(encoder: Encoder) -> onnx.ModelProto:
         x = graph.norm(graph.step("Add", x, graph.linear(mixed, layer.out)), layer.norm1)
         inner = graph.step("Gelu", graph.linear(x, layer.up))
         x = graph.norm(graph.step("Add", x, graph.linear(inner, layer.down)), layer.norm2)
-    graph.nodes.append(helper.make_node("Squeeze", [x, ints["one"]], ["read"], name="read"))
+    pooled = graph.step("Tanh", graph.linear(graph.step("Squeeze", x, ints["one"]), encoder.pool))
+    graph.nodes.append(helper.make_node("Identity", [pooled], ["read"], name="read"))
     inputs = [
         helper.make_tensor_value_info(name, TensorProto.INT64, ["rows", "tokens"])
         for name in ("input_ids", "token_type_ids", "attention_mask")

@@ -1,6 +1,6 @@
 """Train the reader: the encoder and the council together, on groups of candidates.
 
-    python training/train.py WORK --layers 0,2,4,6,8,10 --epochs 2 --out WORK/model.pt
+    python training/train.py WORK --half WORK/half.pt --epochs 3 --out WORK/model.pt
 
 Each step takes some questions, each with a sample of its candidates: all that are relevant or stale, the hardest
 others, and some at random. A question may lose all its relevant candidates, and then has no answer.
@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from council import Council
-from encoder import WIDTH, Encoder, from_base
+from encoder import ODD, WIDTH, Encoder, from_base
 from groups import BARE, FULL, NOTHING, README, RELEVANT, Group
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -36,11 +36,16 @@ MANNERS = ((FULL, 0.7), (README, 0.15), (BARE, 0.15))
 
 
 class Reader(nn.Module):
-    """Encoder, council, and a head that judges each candidate alone, which only helps in training."""
+    """The encoder and the council."""
 
-    def __init__(self, encoder: Encoder) -> None:
+    def __init__(self, encoder: Encoder, score: nn.Linear) -> None:
         super().__init__()
-        self.encoder, self.council, self.alone = encoder, Council(), nn.Linear(WIDTH, 3)
+        self.encoder, self.council = encoder, Council()
+        with torch.no_grad():  # begin with the base model's verdict, on the scale of probabilities
+            self.council.alone.weight.zero_()
+            self.council.alone.bias.zero_()
+            self.council.alone.weight[RELEVANT] = 0.3 * score.weight[0]
+            self.council.alone.bias[RELEVANT] = 0.3 * score.bias[0] + 1.0
 
 
 def encode(encoder: Encoder, rows: Sequence[list[list[int]]], rate: float, chunk: int = 16) -> Tensor:
@@ -90,14 +95,16 @@ def sample(group: Group, chance: random.Random) -> list[int]:
 def step(model: Reader, groups: Sequence[Group], chance: random.Random, rate: float) -> tuple[Tensor, dict[str, float]]:
     """Return the loss of some groups."""
     places = [sample(group, chance) for group in groups]
-    rows = [[group.tokens[0], *group.tokens[1][place]] for group, some in zip(groups, places) for place in some]
+    rows = [
+        [group.tokens[0], *group.tokens[1][place]] for group, some in zip(groups, places, strict=True) for place in some
+    ]
     vectors = encode(model.encoder, rows, rate)
     seats = max(map(len, places))
     read = torch.zeros(len(groups), seats, WIDTH)
     numbers = torch.zeros(len(groups), seats, groups[0].numbers.shape[1])
     labels = torch.full((len(groups), seats), -1)
     start = 0
-    for number, (group, some) in enumerate(zip(groups, places)):
+    for number, (group, some) in enumerate(zip(groups, places, strict=True)):
         read[number, : len(some)] = vectors[start : start + len(some)]
         shown = group.numbers[some].copy()
         shown[:, 6] = np.argsort(np.argsort(shown[:, 6])) / max(len(some) - 1, 1)
@@ -109,7 +116,7 @@ def step(model: Reader, groups: Sequence[Group], chance: random.Random, rate: fl
         start += len(some)
     verdicts, answered = model.council(read, numbers, labels >= 0, rate)
     joint = F.cross_entropy(verdicts.flatten(0, 1), labels.flatten(), ignore_index=-1)
-    alone = F.cross_entropy(model.alone(vectors), labels[labels >= 0])
+    alone = F.cross_entropy(model.council.alone(vectors), labels[labels >= 0])
     any_ = F.binary_cross_entropy_with_logits(answered, (labels == RELEVANT).any(1).float())
     parts = {"joint": joint.item(), "alone": alone.item(), "answered": any_.item()}
     return joint + 0.5 * alone + 0.15 * any_, parts
@@ -120,7 +127,7 @@ def epoch(groups: Sequence[Group], chance: random.Random) -> list[Group]:
     by_question: dict[tuple[str, str], dict[str, Group]] = {}
     for group in groups:
         by_question.setdefault((group.book, group.id), {})[group.manner] = group
-    names, shares = zip(*MANNERS)
+    names, shares = zip(*MANNERS, strict=True)
     chosen = []
     for manners in by_question.values():
         name = chance.choices(names, shares)[0]
@@ -140,14 +147,15 @@ def main() -> None:
     if options.start:
         model = torch.load(options.start, weights_only=False)
     else:
-        encoder, _ = from_base(options.work / "base.npz", [int(each) for each in options.layers.split(",")])
-        model = Reader(encoder)
+        encoder, score = from_base(options.work / "base.npz", ODD)
+        encoder.load_state_dict(torch.load(options.half))
+        model = Reader(encoder, score)
     model.train()
     plan = [group for _ in range(options.epochs) for group in epoch(groups, chance)]
     plan = plan[: int(len(plan) * options.share)]
     steps = math.ceil(len(plan) / options.batch)
     slow = [*model.encoder.parameters()]
-    fast = [*model.council.parameters(), *model.alone.parameters()]
+    fast = [*model.council.parameters()]
     optimiser = torch.optim.AdamW(
         [{"params": slow, "lr": options.rate}, {"params": fast, "lr": 8 * options.rate}], weight_decay=0.01
     )
@@ -156,7 +164,7 @@ def main() -> None:
         optimiser, lambda n: min((n + 1) / warm, max(steps - n, 0) / max(steps - warm, 1))
     )
     started, seen = time.monotonic(), {}
-    for number in range(steps):
+    for number in range(min(steps, options.stop)):
         some = plan[number * options.batch : (number + 1) * options.batch]
         loss, parts = step(model, some, chance, options.dropout)
         optimiser.zero_grad()
@@ -165,11 +173,12 @@ def main() -> None:
         optimiser.step()
         schedule.step()
         seen = {name: 0.98 * seen.get(name, value) + 0.02 * value for name, value in parts.items()}
-        if number % 100 == 99 or number == steps - 1:
+        last = number == min(steps, options.stop) - 1
+        if number % 100 == 99 or last:
             spent = time.monotonic() - started
             shown = " ".join(f"{name} {value:.3f}" for name, value in seen.items())
             print(f"step {number + 1} of {steps}, {spent / 60:.1f} min, {shown}", flush=True)
-            if number % 500 == 499 or number == steps - 1:
+            if number % 500 == 499 or last:
                 torch.save(model, options.out)
 
 
@@ -179,9 +188,10 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--groups", type=Path)
     parser.add_argument("--start", type=Path, help="go on from this model")
-    parser.add_argument("--layers", default="0,2,4,6,8,10")
+    parser.add_argument("--half", type=Path, help="the halved base model (distil.py)")
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--share", type=float, default=1.0, help="share of the plan, for a trial")
+    parser.add_argument("--stop", type=int, default=1_000_000, help="end after so many steps")
     parser.add_argument("--without", default="", help="files that are left out, such as a,b")
     parser.add_argument("--batch", type=int, default=4)
     parser.add_argument("--rate", type=float, default=5e-5)
