@@ -1,12 +1,12 @@
-"""Measure the cut-off: the evidence it keeps, the foreign questions it answers; refit its constants.
+"""Measure the cut-off without a reader: the evidence it keeps, the foreign questions it answers; refit its constants.
 
     python bench/calibrate.py DATA… [--sets locomo,beam100k] [--fit]
 
 Questions are put to books of every size through the public API: those of the sets that bench/quality.py measures, each
 also with questions of other sets (far), parts of their books (small), and a few hand-made ones (tiny). Printed are, for
 each threshold, the share of other books' questions that get anything and the share of own questions that keep all the
-evidence which they would get without a cut-off. `--fit` fits three constants of `recall.settle` on all sets, and on all
-but one, and shows how the one fares.
+evidence which they would get without a cut-off. `--fit` fits three constants of `recall.settlement` on all sets, and on
+all but one, and shows how the one fares.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ import numpy.typing as npt
 from quality import data, systems, tiny
 
 import commonplace
-from commonplace.recall import answer, evidence, request
+from commonplace.recall import evidence, request, settlement
 
-THRESHOLDS = (0.15, 0.2, answer.THRESHOLD, 0.3, 0.4)
+THRESHOLDS = (0.15, 0.2, settlement.THRESHOLD, 0.3, 0.4)
 SIZES = (3, 10, 30, 100)
 EACH = 40
 """Small books of each size, of each set."""
 Array = npt.NDArray[Any]
 
 
-CURRENT = (answer.BIAS, answer.BEST, answer.AFFINITY, answer.NAMED, answer.LEAD)
+CURRENT = (settlement.BIAS, settlement.BEST, settlement.AFFINITY, settlement.NAMED, settlement.LEAD)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ class Seen:
 
     @property
     def many(self) -> float:
-        return self.searched / (self.searched + answer.FEW)
+        return self.searched / (self.searched + settlement.FEW)
 
     def features(self) -> list[float]:
         return [self.many * each for each in (1.0, self.best, self.affinity, float(self.named), self.lead)]
@@ -89,22 +89,22 @@ class Asker:
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="calibrate-"))
-        self.book = commonplace.open(self.folder / "book.db")
+        self.book = commonplace.open(self.folder / "book.db", reader=None)
         self.seen = Seen()
-        self.usual = answer.Settlement.settle
-        answer.Settlement.settle = self._looking()  # type: ignore[method-assign]  # put back by close
+        self.usual = settlement.Settlement.settle
+        settlement.Settlement.settle = self._looking()  # type: ignore[method-assign]  # put back by close
 
     def _looking(self) -> Any:
-        def look(settlement: answer.Settlement, evidence: Array, *, affinity: float, lead: float) -> Array:
-            ahead = min(max(lead, -answer.FARTHEST), answer.FARTHEST)
+        def look(one: settlement.Settlement, evidence: Array, *, affinity: float, lead: float) -> Array:
+            ahead = min(max(lead, -settlement.FARTHEST), settlement.FARTHEST)
             self.seen = Seen(
                 best=float(evidence.max()),
                 affinity=affinity,
-                named=settlement.named,
+                named=one.named,
                 lead=ahead,
-                searched=settlement.searched,
+                searched=one.searched,
             )
-            return self.usual(settlement, evidence, affinity=affinity, lead=lead)
+            return self.usual(one, evidence, affinity=affinity, lead=lead)
 
         return look
 
@@ -118,7 +118,7 @@ class Asker:
             for question in questions:
                 hits = here.recall(question.text, threshold=0, max_tokens=None).hits
                 if hits:
-                    slope = 1 - self.seen.many * (1 - answer.BEST)
+                    slope = 1 - self.seen.many * (1 - settlement.BEST)
                     odds = [_logit(min(max(hit.parts.relevance, 1e-9), 1 - 1e-7)) for hit in hits]
                     behind = [
                         (max(odds) - each) / slope
@@ -128,7 +128,7 @@ class Asker:
                     yield Asked(set=case.set, kind=kind, seen=self.seen, behind=behind)
 
     def close(self) -> None:
-        answer.Settlement.settle = self.usual  # type: ignore[method-assign]
+        settlement.Settlement.settle = self.usual  # type: ignore[method-assign]
         self.book.close()
         shutil.rmtree(self.folder)
 

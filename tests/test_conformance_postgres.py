@@ -21,4 +21,4 @@ class TestPostgres(BookConformance):
         ORDINARY.release()
 
     def open(self, place: Path) -> commonplace.Book:
-        return commonplace.open(ORDINARY.url(place), embedder=EMBEDDER)
+        return commonplace.open(ORDINARY.url(place), embedder=EMBEDDER, reader=None)

@@ -17,7 +17,7 @@ class TestSqlite(BookConformance):
     tmp_path = quick.tmp_path
 
     def open(self, place: Path) -> commonplace.Book:
-        return commonplace.open(place / "book.db", embedder=EMBEDDER)
+        return commonplace.open(place / "book.db", embedder=EMBEDDER, reader=None)
 
 
 def test_no_test_of_the_suite_hides_another() -> None:

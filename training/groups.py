@@ -32,6 +32,7 @@ from commonplace.values import Scope
 
 FULL, README, BARE = "full", "readme", "bare"
 NOTHING, RELEVANT, STALE = 0, 1, 2
+PILED = ("direct", "paraphrase", "inference", "update", "multi", "temporal", "none")
 MOST = 28
 """Candidates of a group; training samples from them."""
 
@@ -103,6 +104,32 @@ def make_groups(
                     for question in _find_foreign(chance, books, number, foreign):
                         yield _group(shelf, file, book, question)
                 shelf.book.close()
+
+
+def pile_books(paths: Sequence[Path], size: int) -> list[dict[str, Any]]:
+    """Return books that are each made of several of one file, so that a question has many near misses.
+
+    Questions that only make sense in their own book are left out.
+    """
+    piles = []
+    for path in paths:
+        books = json.loads(path.read_text("utf-8"))["books"]
+        for start in range(0, len(books), size):
+            some = books[start : start + size]
+            entries = [
+                {**entry, "id": f"{book['id']}:{entry['id']}",
+                 "session": f"{book['id']}:{entry['session']}" if entry["session"] else None}
+                for book in some for entry in book["entries"]
+            ]  # fmt: skip
+            questions = [
+                {**question, "id": f"{book['id']}:{question['id']}",
+                 "relevant": [f"{book['id']}:{id}" for id in question["relevant"]],
+                 "stale": [f"{book['id']}:{id}" for id in question["stale"]]}
+                for book in some for question in book["questions"] if question["type"] in PILED
+            ]  # fmt: skip
+            piles.append({"id": f"{path.stem}-{start}", "domain": path.stem, "form": "chat", "questions": questions,
+                          "entries": sorted(entries, key=lambda entry: str(entry["at"]))})  # fmt: skip
+    return piles
 
 
 def _group(shelf: Shelf, file: str, book: dict[str, Any], question: dict[str, Any]) -> Group:

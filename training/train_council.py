@@ -28,15 +28,18 @@ from commonplace.models.reader import Council as Plain
 
 Dev = tuple[list[Group], list[np.ndarray]]
 READ = 20
-OTHER_MANNERS = 0.3
+OTHER_MANNERS = 0.2
 """Share of the groups in which a book was remembered without sessions and dates."""
 NEWEST = NUMBERS.index("newest")
 RANK = NUMBERS.index("rank")
+AGE = NUMBERS.index("age")
+REORDERED = 0.5
+"""Share of the groups in which nothing is outdated whose times are exchanged: that one is newer is no reason alone."""
 
 
 def read_groups(groups: Sequence[Group], folder: Path) -> list[np.ndarray]:
     """Return the encoder's vectors of the first candidates of each group."""
-    encoder = Bert(ModelFolder(folder), threads=1)
+    encoder = Bert(ModelFolder(folder), threads=2)
     rows = [[group.tokens[0], *each] for group in groups for each in group.tokens[1][:READ]]
     out = np.empty((len(rows), 384), np.float16)
     started = time.monotonic()
@@ -64,6 +67,8 @@ def collate(
             keep &= (marks != 0) | (np.array([chance.random() for _ in marks]) < chance.random())
         places = np.flatnonzero(keep)
         shown = group.numbers[places].copy()
+        if chance.random() < REORDERED and not (marks == STALE).any():
+            shown[:, [NEWEST, AGE]] = shown[chance.sample(range(len(places)), len(places))][:, [NEWEST, AGE]]
         if len(places):
             shown[:, NEWEST] = np.argsort(np.argsort(shown[:, NEWEST])) / max(len(places) - 1, 1)
             shown[:, RANK] = np.arange(len(places)) / READ

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from commonplace.recall import answer, evidence, request
+from commonplace.recall import evidence, request, settlement
 
 PARTS = ("meaning", "words", "context", "speakers", "names", "dates", "ages", "shape", "affinity", "lead", "request")
 
@@ -29,5 +29,5 @@ _WEIGHTS = {
     "dates": [(evidence, "SAME_MONTH"), (evidence, "NEXT_MONTH"), (evidence, "SAME_DAY")],
     "ages": [(evidence, "EARLIER")],
     "shape": [(evidence, "ASKING"), (evidence, "TIME"), (evidence, "NUMBER"), (evidence, "NAME")],
-    "lead": [(answer, "LEAD")],
+    "lead": [(settlement, "LEAD")],
 }

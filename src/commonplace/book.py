@@ -236,6 +236,7 @@ class Book(ABC):
         threshold: float | None = None,
         order: Order = "relevance",
         as_of: datetime | None = None,
+        asked_at: datetime | None = None,
         superseded: bool = False,
         vector: Vector | None = None,
     ) -> Recall:
@@ -243,7 +244,8 @@ class Book(ABC):
 
         `threshold` is a probability: 0 disables the cut-off, None takes the calibrated default. The answer's text
         never has more than `max_tokens` tokens. `order="time"` returns the same memories oldest first. `as_of` answers
-        from the book as it was at that moment. `vector` replaces the query's own embedding.
+        from the book as it was at that moment. `asked_at` is the moment of the question, from which "last week"
+        counts: by default `as_of`, else now. `vector` replaces the query's own embedding.
         """
 
     @abstractmethod

@@ -171,12 +171,13 @@ class LocalBook(Book):
         threshold: float | None = None,
         order: Order = "relevance",
         as_of: datetime | None = None,
+        asked_at: datetime | None = None,
         superseded: bool = False,
         vector: Vector | None = None,
     ) -> Recall:
         request = make_request(
             self._settings, query, k=k, max_tokens=max_tokens, within=within, filter=filter, kinds=kinds, tags=tags,
-            threshold=threshold, order=order, as_of=as_of, superseded=superseded, vector=vector,
+            threshold=threshold, order=order, as_of=as_of, asked_at=asked_at, superseded=superseded, vector=vector,
         )  # fmt: skip
         return answer.recall(self.core, self._place.find(), request)
 

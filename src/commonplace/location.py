@@ -27,6 +27,7 @@ from commonplace.local import LocalBook
 from commonplace.memories.core import BackgroundWorker, Core, Place
 from commonplace.models.embedders import load_embedder
 from commonplace.models.embedders.base import Embedder
+from commonplace.models.reader import Reader, find_reader
 from commonplace.models.rerankers import Reranker
 from commonplace.models.rerankers import load as load_reranker
 from commonplace.remote import address as remote_address
@@ -57,6 +58,7 @@ def open(
     space: str = "default",
     embedder: EmbedderLike = None,
     reranker: Reranker | str | None = None,
+    reader: Reader | str | None = "default",
     settings: Settings | None = None,
     read_url: str | None = None,
     extractor: ExtractorLike = None,
@@ -66,8 +68,10 @@ def open(
     """Open the book at a path or a postgresql:// URL, creating it if there is none. The caller closes it.
 
     No verb of the returned book reaches beyond `space`. `embedder` is None for the one that ships with commonplace, or
-    an Embedder, a function, or a text such as "openai:text-embedding-3-small". `reranker` is None for none, or a
-    Reranker, or a text such as "ms-marco-minilm"; each recall then takes up to `Settings.rerank_budget` longer.
+    an Embedder, a function, or a text such as "openai:text-embedding-3-small". `reader` is the model that reads the
+    best candidates of a recall together with the question: "default" for the one that ships with commonplace, None for
+    none, which is faster and understands less. `reranker` is None, or a Reranker, or a text such as "ms-marco-minilm",
+    which takes the place of the reader.
     `read_url` is a PostgreSQL replica that recalls may use once it has this process's own writes. `extractor` finds
     memories for `learn`: None for the rules, or an Extractor such as a ModelExtractor, or a text such as
     "openai:gpt-4o-mini", whose tokens are counted in the space's key-value entries.
@@ -75,17 +79,17 @@ def open(
     An http:// or https:// URL opens a book on a server (`commonplace serve`) as a RemoteBook; nothing is sent yet. With
     several servers of one book, "http://a:8420,http://b:8420", the next is used while one is away. `api_key` is a key
     of that server (else COMMONPLACE_API_KEY), and `timeout` the seconds that a call may take including its retries
-    (30). The server has its own embedder, reranker, settings, read_url and extractor: give none of them.
+    (30). The server has its own embedder, reranker, reader, settings, read_url and extractor: give none of them.
     """
     place = fspath(where)
     if isinstance(place, str) and is_remote(place):
         refused = {"embedder": embedder, "reranker": reranker, "settings": settings, "read_url": read_url,
-                   "extractor": extractor}  # fmt: skip
+                   "extractor": extractor, "reader": None if reader == "default" else reader or "none"}  # fmt: skip
         return _open_remote(place, space, api_key, timeout, refused)
     if api_key is not None or timeout is not None:
         raise InvalidInput("api_key and timeout are for a book behind a server, such as http://localhost:8420")
     core = open_core(
-        where, space=space, embedder=embedder, reranker=reranker, settings=settings, read_url=read_url,
+        where, space=space, embedder=embedder, reranker=reranker, reader=reader, settings=settings, read_url=read_url,
         extractor=extractor,
     )  # fmt: skip
     try:
@@ -118,6 +122,7 @@ def open_core(
     space: str = "default",
     embedder: EmbedderLike = None,
     reranker: Reranker | str | None = None,
+    reader: Reader | str | None = "default",
     settings: Settings | None = None,
     read_url: str | None = None,
     extractor: ExtractorLike = None,
@@ -127,11 +132,16 @@ def open_core(
     `space` is where the tokens of an extractor's model are counted.
     """
     chosen = settings or Settings()
-    model, second = load_embedder(embedder), load_reranker(reranker)
-    reader = _extractor(extractor, space, chosen)
+    model = load_embedder(embedder)
+    second = load_reranker(reranker)
+    reads = find_reader(None if second is not None and reader == "default" else reader)
+    finds = _extractor(extractor, space, chosen)
     store = open_store(where, chosen, read_url=read_url)
     try:
-        return Core(store, model, chosen, label(where), extractor=reader(store), worker=_make_worker, reranker=second)
+        return Core(
+            store, model, chosen, label(where), extractor=finds(store), worker=_make_worker, reranker=second,
+            reader=reads,
+        )  # fmt: skip
     except CommonplaceError:
         store.close()
         raise

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import commonplace
-from commonplace.recall.answer import HANDFUL_THRESHOLD, THRESHOLD, Settlement, find_coverage
 from commonplace.recall.evidence import Judgement, probability
+from commonplace.recall.settlement import HANDFUL_THRESHOLD, THRESHOLD, Settlement, find_coverage
 from tests.recall.making import candidates
 
 
@@ -107,7 +107,7 @@ def test_evidence_below_the_least_never_reaches_the_relevance(
 
 
 def test_a_paraphrase_is_answered_among_a_few_memories(tmp_path: Path) -> None:
-    with commonplace.open(tmp_path / "team.db") as book:
+    with commonplace.open(tmp_path / "team.db", reader=None) as book:
         book.remember("We chose FastAPI over Flask because of async support", kind="decision", source="alice")
         for content in ("The cron approach failed because jobs overlapped", "Sarah prefers TypeScript"):
             book.remember(content)

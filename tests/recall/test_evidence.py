@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from commonplace.models.background import Background, measure
 from commonplace.models.embedders import load_embedder
 from commonplace.recall import evidence
-from commonplace.recall.answer import THRESHOLD
 from commonplace.recall.evidence import Judgement, judge
 from commonplace.recall.request import read_question
+from commonplace.recall.settlement import THRESHOLD
 from commonplace.store.base import Candidates
 from commonplace.store.view import weigh_terms
 from commonplace.text import terms as analyze

@@ -157,3 +157,20 @@ def test_longer_spans_count_less() -> None:
 
 def test_a_relative_date_excludes_no_month() -> None:
     assert read_dates("What did I do last week?", ASKED).months_off(date(2020, 1, 1)) == 0
+
+
+@pytest.mark.parametrize(
+    ("question", "spans"),
+    [
+        ("What did we decide last week?", [("2026-05-04", "2026-05-10")]),
+        ("What happened in March?", [("2026-03-01", "2026-03-31")]),
+        ("What happened in November?", [("2025-11-01", "2025-11-30")]),
+        ("What happened in February 2024?", [("2024-02-01", "2024-02-29")]),
+        ("What did I read in 2023?", [("2023-01-01", "2023-12-31")]),
+        ("What did I read?", []),
+    ],
+)
+def test_the_dates_of_a_question_are_spans_of_days(question: str, spans: list[tuple[str, str]]) -> None:
+    asked = datetime(2026, 5, 13, tzinfo=timezone.utc)
+    found = read_dates(question, asked).spans(asked.date())
+    assert [(first.isoformat(), last.isoformat()) for first, last in found] == spans

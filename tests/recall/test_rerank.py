@@ -43,7 +43,8 @@ def opened(tmp_path: Path) -> Iterator[Opened]:
     books = []
 
     def open_book(reranker: object, **settings: float) -> Book:
-        books.append(commonplace.open(tmp_path / "book.db", reranker=reranker, settings=Settings(**settings)))  # type: ignore[arg-type]
+        chosen = Settings(**settings)  # type: ignore[arg-type]
+        books.append(commonplace.open(tmp_path / "book.db", reranker=reranker, reader=None, settings=chosen))  # type: ignore[arg-type]
         return books[-1]
 
     with commonplace.open(tmp_path / "book.db") as book:

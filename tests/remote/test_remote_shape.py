@@ -85,7 +85,14 @@ def test_a_key_that_travels_unencrypted_to_another_machine_is_warned_of() -> Non
 
 @pytest.mark.parametrize(
     "option",
-    [{"embedder": "none"}, {"reranker": "none"}, {"settings": Settings()}, {"read_url": "x"}, {"extractor": "rules"}],
+    [
+        {"embedder": "none"},
+        {"reranker": "none"},
+        {"reader": "none"},
+        {"settings": Settings()},
+        {"read_url": "x"},
+        {"extractor": "rules"},
+    ],
     ids=lambda option: next(iter(option)),
 )
 def test_what_belongs_to_the_store_is_refused(option: dict[str, Any]) -> None:

@@ -80,7 +80,13 @@ def build_parser() -> Parser:
     root = Parser(prog="commonplace", description=_DESCRIPTION, epilog=_EXAMPLES, parents=[book_options()])
     root.add_argument("--version", action="version", version=f"commonplace {__version__}")
     root.set_defaults(
-        book=None, space=None, embedder=None, reranker=None, json=False, run=lambda args, console: root.print_help()
+        book=None,
+        space=None,
+        embedder=None,
+        reader=None,
+        reranker=None,
+        json=False,
+        run=lambda args, console: root.print_help(),
     )
     commands = root.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     for declared in (

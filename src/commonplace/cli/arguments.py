@@ -100,6 +100,7 @@ def book_options(space: Option = SPACE) -> Parser:
             "--embedder SPEC",
             "default, none, bge-small, onnx:DIR, openai:MODEL, sentence-transformers:NAME (COMMONPLACE_EMBEDDER)",
         ),
+        Option("--reader SPEC", "default, none, onnx:DIR; for recall (COMMONPLACE_READER)"),
         Option("--reranker SPEC", "none, ms-marco-minilm, onnx:DIR; for recall (COMMONPLACE_RERANKER)"),
         Option("--json", "print JSON"),
     ).add_to(shared)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_COMMANDS_WITH = {"reranker": ("recall",), "extractor": ("learn", "work")}
+_COMMANDS_WITH = {"reranker": ("recall",), "reader": ("recall",), "extractor": ("learn", "work")}
 """The commands that use a setting; the others do not load it."""
 
 
@@ -96,7 +96,10 @@ def _open_book(args: Namespace, where: str) -> Book:
 
     space = args.space or os.environ.get("COMMONPLACE_SPACE") or "default"
     embedder, reranker, extractor = (setting(args, name) for name in ("embedder", "reranker", "extractor"))
-    book = commonplace.open(where, space=space, embedder=embedder, reranker=reranker, extractor=extractor)
+    reader = setting(args, "reader") or "default"
+    book = commonplace.open(
+        where, space=space, embedder=embedder, reranker=reranker, reader=reader, extractor=extractor
+    )
     # A command ends when it is done: a thread would begin jobs that nobody waits for. A server has its own.
     if isinstance(book, LocalBook):
         book.core.works = False

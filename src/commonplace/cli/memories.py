@@ -157,6 +157,7 @@ def _feedback(book: Book, args: Namespace) -> Result:
     Option("--threshold P", "minimum relevance, 0 to 1; 0 returns everything (calibrated)", type=float),
     Option("--order", "best first, or oldest first (relevance)", choices=("relevance", "time"), default="relevance"),
     Option("--as-of TIME", "search the book as it was at this time (ISO 8601)", type=inputs.when),
+    Option("--asked-at TIME", 'the moment that "last week" counts from (now)', type=inputs.when),
     arguments.SUPERSEDED,
     Option("--explain", "print a table with the parts of each score"),
     arguments.SELECTION,
@@ -172,7 +173,7 @@ def _recall(args: Namespace, console: Console) -> Result:
     """
     query = inputs.text(" ".join(args.query))
     with books.open_existing(args) as book:
-        limits = arguments.pick(args, "k", "max_tokens", "threshold", "order", "as_of")
+        limits = arguments.pick(args, "k", "max_tokens", "threshold", "order", "as_of", "asked_at")
         found = book.recall(query, **limits, **_selection(args))
     count = plural(len(found.hits) + len(found.avoid), "memory", "memories")
     verdict = f"{found.coverage} · {count} · {plural(found.tokens, 'token')}"

@@ -101,7 +101,7 @@ def _config(args: Namespace) -> Config:
         work=not args.no_work,
         cors_origins=tuple(args.cors or ()),
         space=args.space or "default",
-        **pick(args, "reranker", "extractor", "threads", "sign_up", "telemetry"),
+        **pick(args, "reranker", "reader", "extractor", "threads", "sign_up", "telemetry"),
     )
 
 
@@ -110,9 +110,10 @@ def _prepare(config: Config, listener: Listener, console: Console) -> bool:
     from commonplace.access import keys
     from commonplace.location import label, open_core
 
-    core = open_core(config.book, space=config.space, embedder=config.embedder)
+    core = open_core(config.book, space=config.space, embedder=config.embedder, reader=config.reader or "default")
     try:
         core.prove()
+        core.reader()
         has_keys = keys.exist(core.store)
         if config.closed and not has_keys:
             raise InvalidInput(

@@ -40,9 +40,9 @@ class Rules:
 
     def extract(self, messages: Sequence[Utterance]) -> list[list[Finding]]:
         """Return the findings of each message; earlier messages only help to understand later ones."""
-        from commonplace.learn.reading import Reader  # its patterns take a while to compile
+        from commonplace.learn.reading import RuleReader  # its patterns take a while to compile
 
-        reader = Reader(present=frozenset(each.speaker.lower() for each in messages if each.speaker))
+        reader = RuleReader(present=frozenset(each.speaker.lower() for each in messages if each.speaker))
         drafts = [reader.read(message) for message in messages]
         return [
             [draft.finding(message.said_at) for draft in each if not draft.withdrawn]

@@ -43,7 +43,7 @@ _FOLLOWING = compiled(
 
 
 @dataclass(slots=True)
-class Reader:
+class RuleReader:
     """Goes through messages in their order; holds what was said and asked, and whom "you" and "she" are."""
 
     said: list[Said] = field(default_factory=list)
@@ -87,7 +87,7 @@ class Reader:
 class _Message:
     """One message: its sentences in order, and the drafts that came of them."""
 
-    def __init__(self, reader: Reader, message: Utterance, who: Who) -> None:
+    def __init__(self, reader: RuleReader, message: Utterance, who: Who) -> None:
         self.question: str | None = None
         self.asks = False
         self._reader = reader

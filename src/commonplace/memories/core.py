@@ -19,6 +19,7 @@ import numpy as np
 from commonplace.errors import EmbedderFailed, EmbedderMismatch, StoreCorrupt
 from commonplace.models.background import Background, measure
 from commonplace.models.embedders.base import Embedder
+from commonplace.models.reader import Reader
 from commonplace.models.rerankers import Reranker
 from commonplace.settings import Settings
 from commonplace.store.base import Candidates, Choice, Probe, Store, Tx
@@ -72,10 +73,13 @@ class Core:
         extractor: Callable[[], Extractor],
         worker: Callable[[Core], BackgroundWorker],
         reranker: Reranker | None = None,
+        reader: Callable[[], Reader | None] = lambda: None,
     ) -> None:
         self.store = store
         self.embedder = embedder
         self.reranker = reranker
+        self.reader = reader
+        """Returns the reader, or None if recall works without one. The first call loads the model."""
         self.settings = settings
         self.where = where
         self.extractor = extractor

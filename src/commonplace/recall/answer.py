@@ -1,21 +1,19 @@
-"""A recall from end to end: search the store, decide whether the book answers the question, and rank the hits.
-
-The best memory decides for the whole question: irrelevant memories are never returned to fill a quota.
-"""
+"""A recall from end to end: search the store, let the reader decide what answers the question, and rank the hits."""
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date, datetime, timezone
 from functools import partial
 
 import numpy as np
 import simsimd
 
 from commonplace.errors import InvalidInput
+from commonplace.filters import All, Any, Field, Test
 from commonplace.memories import strength
 from commonplace.memories.core import Core, embed_query
 from commonplace.models.background import Background
@@ -24,39 +22,16 @@ from commonplace.recall.evidence import CERTAIN, Judgement
 from commonplace.recall.repeats import ALIKE, find_distinct
 from commonplace.recall.request import ParsedQuestion, RecallRequest, find_names, make_probe, read_question
 from commonplace.recall.rerank import rerank
+from commonplace.recall.settlement import Settlement, settle
+from commonplace.recall.sheet import make_sheet
+from commonplace.recall.verdict import Verdict, judge_read
 from commonplace.store.base import Candidates, Choice, Found, Tx, Where
 from commonplace.store.row import FeedbackRow, MemoryRow, hash_speaker
 from commonplace.store.tables import links, memories
-from commonplace.store.view import weigh_terms
-from commonplace.store.where import compile_where, is_plain
-from commonplace.values import Coverage, Hit, Link, Memory, Recall, Score, checks, times
-from commonplace.values.arrays import Floats, Ints
-
-THRESHOLD = 0.25
-"""Relevance below which nothing is recalled, unless the caller says otherwise."""
-HANDFUL = 50
-"""Memories among which little can be mistaken for an answer."""
-HANDFUL_THRESHOLD = 0.15
-"""The threshold among a handful of memories: two in a hundred unrelated questions reach it."""
-KNOWN = 0.8
-"""Relevance from which the best memory is surely relevant."""
-HELD = 0.7
-"""Share of the question's words that must be found for the whole question to be known."""
-
-# Log-odds that the book answers the question, fitted on questions of its own and of other books (docs/quality.md).
-BIAS = -3.0
-BEST = 0.7
-"""Weight of the best memory's evidence: below 1, because one of many candidates always looks good."""
-AFFINITY = 4.8
-"""Added if the best memory holds each of the question's words, or one that means the same."""
-NAMED = 2.5
-"""Added if the question names somebody who has spoken here."""
-LEAD = 1.5
-"""Weight of the lead: the log-odds by which that person's words fit the question better than anybody else's."""
-FARTHEST = 4.0
-"""The largest lead that counts."""
-FEW = 20.0
-"""Memories up to which the evidence hardly changes: among few, nothing looks good by chance."""
+from commonplace.store.where import Selection, compile_where, is_plain
+from commonplace.text.smalltalk import strip_small_talk
+from commonplace.values import Hit, Kind, Link, Memory, Recall, Score, checks, times
+from commonplace.values.arrays import Floats
 
 _SPARE = 2
 """Fetch this many times k, so that duplicates and rows that a filter refuses leave enough."""
@@ -69,6 +44,17 @@ _OUTDATED = 0.9
 _LITTLE_ELSE = 0.6
 """Share of a message that was learned, from which it says little else."""
 _FEW_WORDS = 3
+_MORE = 20
+"""Memories that are added because they are of the days or the kinds that a question names."""
+_MOST_SPANS = 3
+_LATE = 4
+"""Days after a span in which people still talk about it."""
+_DAY = 86_400_000_000
+_ASKED_KINDS: Mapping[Kind, re.Pattern[str]] = {
+    "decision": re.compile(r"\b(?:decide|decided|deciding|decisions?|agreed|settled on)\b", re.IGNORECASE),
+    "failure": re.compile(r"\b(?:avoid|fail(?:ed|ure|ures)?|went wrong|not work|mistakes?)\b", re.IGNORECASE),
+    "preference": re.compile(r"\b(?:prefer|prefers|preferences?|likes? and dislikes?)\b", re.IGNORECASE),
+}
 _QUESTION = re.compile(r"\s*(?:[^.!?\n]|[.](?=\S))*\?[\s?!]*")
 """One sentence that ends with a question mark."""
 _DECIDED = ("decision", "pattern", "preference")
@@ -85,12 +71,61 @@ class Related:
     """Messages that say little more than what is superseded."""
     covered_by: Mapping[str, str] = field(default_factory=dict)
     """Messages that say little more than a memory that was learned from them, which is the value."""
+    learned: frozenset[tuple[str, str]] = frozenset()
+    """Messages that say much more, each with a memory that was learned from it."""
     reversed: Sequence[tuple[str, Memory]] = ()
     """Memories that were superseded, each with the id of the one that took its place."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """The candidates for a question, judged by words, meaning, speaker and date."""
+
+    question: ParsedQuestion
+    terms: tuple[int, ...]
+    found: Found[Judgement]
+    judgement: Judgement
+    added: int
+    """How many of the rows, the last ones, were added for the days or the kinds that the question names."""
+
+
 def recall(core: Core, space: int, request: RecallRequest) -> Recall:
-    """Answer a request from one space."""
+    """Answer a request from one space; small talk is answered by silence, without a search."""
+    said = strip_small_talk(request.query)
+    if not said and request.threshold is None and request.vector is None and request.query.strip():
+        return Recall(
+            query=request.query, text="", hits=(), avoid=(), coverage="unknown", receipt=strength.make_receipt([])
+        )
+    asked = replace(request, query=said or request.query)
+    search = look_up(core, space, asked)
+    verdict = _judge(core, search, asked)
+    rows = [search.found.rows[i] for i, _ in verdict.best]
+    return _assemble(request, search.found, verdict, _relate(core, space, request, rows))
+
+
+def _judge(core: Core, search: Search, request: RecallRequest) -> Verdict:
+    """Let the reader judge the best candidates; without one, what the search found decides."""
+    found, judgement = search.found, search.judgement
+    # With a vector of the caller's own, the query's text may say nothing.
+    reader = core.reader() if request.vector is None else None
+    if reader is not None and found.rows:
+        sheet = make_sheet(
+            search.question, found, judgement, terms=search.terms, asked_at=request.asked_at, added=search.added
+        )
+        opinion = reader.read(request.query, sheet.passages, sheet.numbers, budget=core.settings.read_budget)
+        return judge_read(opinion, sheet.places, sheet.moments, found, judgement, request)
+    if core.reranker is not None:
+        judgement = rerank(request.query, found, judgement, core.reranker, budget=core.settings.rerank_budget)
+    asking = [
+        at
+        for row, at in zip(found.rows, found.positions.tolist(), strict=True)
+        if row.kind == "message" and _QUESTION.fullmatch(row.text)
+    ]
+    return settle(found, judgement, request, asking)
+
+
+def look_up(core: Core, space: int, request: RecallRequest) -> Search:
+    """Search the space for candidates, and judge them."""
     identity, store, selection = core.identity(), core.store, request.selection
     names = find_names(request.query)
     # Names in the question are speakers' if somebody of that name has spoken here.
@@ -98,7 +133,7 @@ def recall(core: Core, space: int, request: RecallRequest) -> Recall:
     question = read_question(
         request.query,
         named=frozenset(name for name, count in zip(names, heard, strict=True) if count),
-        asked_at=times.from_micros(request.now if selection.as_of is None else selection.as_of),
+        asked_at=times.from_micros(request.asked_at),
     )
     vector = _query_vector(core, request, question)
     probe = make_probe(
@@ -106,21 +141,88 @@ def recall(core: Core, space: int, request: RecallRequest) -> Recall:
     )
     where = compile_where(store.syntax, space, selection, now=request.now)
     choose = partial(
-        _choose, request=request, terms=probe.terms, named=bool(question.named), background=identity.background
+        _choose,
+        request=request,
+        terms=probe.terms,
+        named=bool(question.named),
+        background=identity.background,
+        every=request.vector is None and core.reader() is not None,
     )
     found = store.search(space, probe, where, choose, narrow=not is_plain(selection), as_of=selection.as_of)
-    judgement = _judge_rows(core, question, found)
-    if core.reranker is not None:
-        judgement = rerank(request.query, found, judgement, core.reranker, budget=core.settings.rerank_budget)
-    best = _find_best(found, judgement, request)
-    rows = [] if selection.superseded or selection.as_of is not None else [found.rows[i] for i, _ in best]
+    first = len(found.rows)
+    if found.candidates.searched > len(found.rows):
+        for narrower in _find_narrower(request, question):
+            where = compile_where(store.syntax, space, narrower, now=request.now)
+            more = store.search(space, replace(probe, depth=_MORE), where, choose, narrow=True, as_of=selection.as_of)
+            found = _join(found, more, most=_MORE)
+    return Search(
+        question=question,
+        terms=probe.terms,
+        found=found,
+        judgement=_judge_rows(core, question, found),
+        added=len(found.rows) - first,
+    )
+
+
+def _find_narrower(request: RecallRequest, question: ParsedQuestion) -> Iterator[Selection]:
+    """Yield what else to search for: the days that the question names, and the kinds that it asks for."""
+    selection = request.selection
+    spans = question.dates.spans(times.from_micros(request.asked_at).date())[:_MOST_SPANS]
+    if spans:
+        said = Field("said_at")
+        days = [
+            All((Test(said, "$gte", (_midnight(first),)), Test(said, "$lt", (_midnight(last) + _LATE * _DAY,))))
+            for first, last in spans
+        ]
+        yield replace(selection, filter=All((selection.filter, Any(tuple(days)))))
+    if not selection.kinds:
+        kinds = tuple(kind for kind, asked in _ASKED_KINDS.items() if asked.search(request.query))
+        if kinds:
+            yield replace(selection, kinds=kinds)
+
+
+def _midnight(day: date) -> int:
+    return times.to_micros(datetime(day.year, day.month, day.day, tzinfo=timezone.utc))
+
+
+def _join(first: Found[Judgement], second: Found[Judgement], *, most: int) -> Found[Judgement]:
+    """Return the first search with the best rows of the second that it lacks."""
+    known = {row.id for row in first.rows}
+    best = np.argsort(-second.judgement.evidence[second.positions], kind="stable")[:most].tolist()
+    new = [place for place in best if second.rows[place].id not in known]
+    at = second.positions[new]
+    one, other = first.candidates, second.candidates
+    sessions = None
+    if one.sessions is not None and other.sessions is not None:
+        sessions = np.concatenate([one.sessions, other.sessions[at]])
+    return Found(
+        candidates=replace(
+            one,
+            seqs=np.concatenate([one.seqs, other.seqs[at]]),
+            cosines=np.concatenate([one.cosines, other.cosines[at]]),
+            counts=np.concatenate([one.counts, other.counts[at]]),
+            lengths=np.concatenate([one.lengths, other.lengths[at]]),
+            sessions=sessions,
+        ),
+        judgement=first.judgement.join(second.judgement, at),
+        positions=np.concatenate([first.positions, len(one.seqs) + np.arange(len(new))]),
+        rows=[*first.rows, *(second.rows[place] for place in new)],
+        uses={**second.uses, **first.uses},
+        vectors=np.concatenate([first.vectors, second.vectors[new]]),
+    )
+
+
+def _relate(core: Core, space: int, request: RecallRequest, rows: Sequence[MemoryRow]) -> Related:
+    """Look up what is outdated or reversed among rows, unless the past was asked for."""
+    selection = request.selection
+    if selection.superseded or selection.as_of is not None:
+        return Related()
     said = [row.id for row in rows if row.kind == "message"]
     decided = [row.id for row in rows if row.kind in _DECIDED]
-    related = Related()
-    if said or decided:
-        seen = compile_where(store.syntax, space, replace(selection, superseded=True), now=request.now)
-        related = store.read(partial(find_related, space=space, said=said, decided=decided, where=seen), space)
-    return _assemble(request, found, judgement, best, related)
+    if not said and not decided:
+        return Related()
+    seen = compile_where(core.store.syntax, space, replace(selection, superseded=True), now=request.now)
+    return core.store.read(partial(find_related, space=space, said=said, decided=decided, where=seen), space)
 
 
 def _query_vector(core: Core, request: RecallRequest, question: ParsedQuestion) -> Floats:
@@ -132,13 +234,21 @@ def _query_vector(core: Core, request: RecallRequest, question: ParsedQuestion) 
 
 
 def _choose(
-    candidates: Candidates, *, request: RecallRequest, terms: tuple[int, ...], named: bool, background: Background
+    candidates: Candidates,
+    *,
+    request: RecallRequest,
+    terms: tuple[int, ...],
+    named: bool,
+    background: Background,
+    every: bool,
 ) -> Choice[Judgement]:
-    """Judge the candidates, and pick those that are worth fetching."""
+    """Judge the candidates, and pick the best, or only those of them that may pass without being read."""
     judgement = evidence.judge(candidates, background, terms)
     order = np.argsort(-judgement.evidence, kind="stable")[: max(_SPARE * request.k, _CLOSER)]
-    least = Settlement(searched=candidates.searched, named=named).least(request.company) - _MOST_ADDED
-    return Choice(positions=order[judgement.evidence[order] >= least], judgement=judgement)
+    if not every:
+        least = Settlement(searched=candidates.searched, named=named).least(request.company) - _MOST_ADDED
+        order = order[judgement.evidence[order] >= least]
+    return Choice(positions=order, judgement=judgement)
 
 
 def _judge_rows(core: Core, question: ParsedQuestion, found: Found[Judgement]) -> Judgement:
@@ -150,87 +260,6 @@ def _judge_rows(core: Core, question: ParsedQuestion, found: Found[Judgement]) -
         settled = settlement.settle(look.evidence, affinity=look.affinity, lead=look.lead)
         odds[found.positions] = np.clip(settled, -CERTAIN, CERTAIN)
     return replace(found.judgement, evidence=odds, relevance=evidence.probability(odds))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settlement:
-    """Turns the evidence for each memory into the log-odds that it answers the question; the order stays."""
-
-    searched: int
-    """Memories that the search was about."""
-    named: bool
-    """Whether the question names somebody who has spoken here."""
-
-    def settle(self, evidence: Floats, *, affinity: float, lead: float = 0.0) -> Floats:
-        """Return the log-odds, lowered by the chance that the question is about something else.
-
-        `affinity` is that of the best memory; `lead` is that of the person whom the question names.
-        """
-        settled: Floats = (np.float32(self._slope) * evidence + self._standing(affinity, lead)).astype(np.float32)
-        return settled
-
-    def least(self, relevance: float) -> float:
-        """Return the evidence below which no memory can reach this relevance, whatever its words."""
-        if relevance <= 0:
-            return -math.inf
-        odds = math.log(relevance / (1 - relevance)) if relevance < 1 else math.inf
-        return (odds - self._standing(1.0, FARTHEST if self.named else 0.0)) / self._slope
-
-    @property
-    def _many(self) -> float:
-        return self.searched / (self.searched + FEW)
-
-    @property
-    def _slope(self) -> float:
-        return 1 - self._many * (1 - BEST)
-
-    def _standing(self, affinity: float, lead: float) -> float:
-        ahead = min(max(lead, -FARTHEST), FARTHEST)
-        return self._many * (BIAS + AFFINITY * affinity + NAMED * self.named + LEAD * ahead)
-
-
-def usual_threshold(searched: int) -> float:
-    """Return the default threshold for a search among this many memories."""
-    return HANDFUL_THRESHOLD if searched <= HANDFUL else THRESHOLD
-
-
-def find_coverage(
-    candidates: Candidates, judgement: Judgement, threshold: float, asking: Sequence[int] = ()
-) -> Coverage:
-    """Return `known` if a memory is surely relevant and most words are found, `unknown` if no memory passes.
-
-    A lower threshold shows more, but does not make the book know more. Candidates at the places `asking` are only
-    questions: they do not make it `known`.
-    """
-    passed = judgement.relevance >= max(threshold, usual_threshold(candidates.searched))
-    if not passed.any():
-        return "unknown"
-    passed[list(asking)] = False
-    if not passed.any() or float(judgement.relevance[passed].max()) < KNOWN:
-        return "partly known"
-    if not candidates.counts.shape[1]:
-        return "known"
-    rarity = weigh_terms(candidates.frequencies, candidates.population)
-    held = (candidates.counts[passed] > 0).any(axis=0)
-    return "known" if float(rarity[held].sum() / rarity.sum()) >= HELD else "partly known"
-
-
-def _find_best(found: Found[Judgement], judgement: Judgement, request: RecallRequest) -> list[tuple[int, int]]:
-    """Return the rows that may be shown, each with its place among the candidates: none if the best is too weak."""
-    if not (judgement.relevance[found.positions] >= _threshold(found, request)).any():
-        return []
-    order = np.argsort(-judgement.evidence[found.positions], kind="stable")[: max(_SPARE * request.k, 20)]
-    places: Ints = found.positions[order]
-    least = judgement.evidence[places[0]] - request.apart
-    return [
-        (i, at)
-        for i, at in zip(order.tolist(), places.tolist(), strict=True)
-        if judgement.relevance[at] >= request.company and judgement.evidence[at] >= least
-    ]
-
-
-def _threshold(found: Found[Judgement], request: RecallRequest) -> float:
-    return usual_threshold(found.candidates.searched) if request.threshold is None else request.threshold
 
 
 def find_related(tx: Tx, space: int, said: Sequence[str], decided: Sequence[str], where: Where) -> Related:
@@ -247,6 +276,7 @@ def find_related(tx: Tx, space: int, said: Sequence[str], decided: Sequence[str]
         outdated=frozenset(link.other for link in outdated),
         superseded=frozenset(link.other for link in outdated if _share(link) > _LITTLE_ELSE),
         covered_by={link.other: link.id for link in learned if stands.get(link.id) and _share(link) > _LITTLE_ELSE},
+        learned=frozenset((link.other, link.id) for link in learned if _share(link) <= _LITTLE_ELSE),
         reversed=[
             (before[row.id], memories.decode(row))
             for row in former
@@ -261,30 +291,19 @@ def _share(link: Link) -> float:
     return share if isinstance(share, float) else 0.0
 
 
-def _assemble(
-    request: RecallRequest,
-    found: Found[Judgement],
-    judgement: Judgement,
-    best: Sequence[tuple[int, int]],
-    related: Related,
-) -> Recall:
+def _assemble(request: RecallRequest, found: Found[Judgement], verdict: Verdict, related: Related) -> Recall:
     """Weigh the best rows, drop repeats, and pack the rest into the token budget."""
-    hits, failures = _make_hits(request, found, judgement, best, related)
+    hits, failures = _make_hits(request, found, verdict.judgement, verdict.best, related)
     shown = {hit.memory.id: hit for hit in hits}
     former = [replace(shown[id], memory=memory) for id, memory in related.reversed if id in shown]
     avoid = [*failures, *former][: request.k]
     packed = pack.pack(hits, avoid, max_tokens=request.max_tokens, order=request.order)
-    asking = [
-        at
-        for row, at in zip(found.rows, found.positions.tolist(), strict=True)
-        if row.kind == "message" and _QUESTION.fullmatch(row.text)
-    ]
     return Recall(
         query=request.query,
         text=packed.text,
         hits=pack.put_in_order(packed.hits, request.order),
         avoid=packed.avoid,
-        coverage=find_coverage(found.candidates, judgement, _threshold(found, request), asking),
+        coverage=verdict.coverage,
         receipt=strength.make_receipt([hit.memory.id for hit in (*packed.hits, *packed.avoid)]),
     )
 
@@ -302,11 +321,7 @@ def _make_hits(
     scores = {i: part.relevance * part.certainty * part.recency * part.strength for i, part in parts.items()}
     scores.update((i, _OUTDATED * score) for i, score in [*scores.items()] if rows[i].id in related.outdated)
     ranked = sorted(scores, key=lambda i: (-scores[i], rows[i].id))
-    ids = {rows[i].id for i in ranked}
-    fresh = [
-        i for i in ranked if rows[i].id not in related.superseded and related.covered_by.get(rows[i].id) not in ids
-    ]
-    kept = _drop_repeats(fresh, found)
+    kept = _drop_repeats(_drop_covered(ranked, rows, related), found)
     # Failures are warnings; they are among the hits only when they were asked for.
     failed = [] if "failure" in request.selection.kinds else [i for i in kept if rows[i].kind == "failure"]
     hits, failures = (
@@ -314,6 +329,19 @@ def _make_hits(
         for some in ([i for i in kept if i not in failed], failed)
     )
     return hits, failures
+
+
+def _drop_covered(ranked: list[int], rows: Sequence[MemoryRow], related: Related) -> list[int]:
+    """Return the ranked rows without outdated messages, and never with both a message and what was learned from it."""
+    ids = {rows[i].id for i in ranked}
+    place = {rows[i].id: n for n, i in enumerate(ranked)}
+    pairs = ((place[message], place[memory]) for message, memory in related.learned if {message, memory} <= ids)
+    behind = {max(pair) for pair in pairs}
+    return [
+        i
+        for n, i in enumerate(ranked)
+        if n not in behind and rows[i].id not in related.superseded and related.covered_by.get(rows[i].id) not in ids
+    ]
 
 
 def _weigh(row: MemoryRow, at: int, judgement: Judgement, use: FeedbackRow, request: RecallRequest) -> Score:

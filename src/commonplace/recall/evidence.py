@@ -106,7 +106,13 @@ class Judgement:
     relevance: Floats
     """Calibrated probability that the memory is relevant to the question."""
     reread: Floats | None = None
-    """A reranker's log-odds for each candidate that it read, NaN for the others; None without a reranker."""
+    """Log-odds by the reader or a reranker for each candidate that it read, NaN for the others; None without one."""
+
+    def join(self, other: Judgement, places: Ints) -> Judgement:
+        """Return this judgement with some of another's candidates behind its own."""
+        names = ("meaning", "share", "words", "evidence", "relevance")
+        joined = {name: np.concatenate([getattr(self, name), getattr(other, name)[places]]) for name in names}
+        return Judgement(**joined)
 
 
 class Wording(NamedTuple):

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Literal
 
 from commonplace.settings import Settings
@@ -85,6 +85,8 @@ class RecallRequest:
     """Log-odds by which they may be behind the best."""
     order: Order
     now: int
+    asked_at: int
+    """The moment that "last week" counts from, in microseconds."""
     half_lives: Mapping[str, float]
     selection: Selection
     vector: Sequence[float] | Floats | None
@@ -104,10 +106,13 @@ def make_request(
     threshold: float | None = None,
     order: Order = "relevance",
     as_of: datetime | None = None,
+    asked_at: datetime | None = None,
     superseded: bool = False,
     vector: Sequence[float] | Floats | None = None,
 ) -> RecallRequest:
     """Check a caller's options and return them as a RecallRequest."""
+    now = times.now()
+    asked = asked_at if asked_at is not None else as_of
     return RecallRequest(
         query=checks.text(query, "query", limit=settings.max_text_bytes),
         k=checks.count(k, "k", least=1, most=1_000),
@@ -116,7 +121,8 @@ def make_request(
         company=COMPANY if threshold is None else threshold,
         apart=APART if threshold is None else math.inf,
         order=checks.order(order),
-        now=times.now(),
+        now=now,
+        asked_at=now if asked is None else times.to_micros(asked),
         half_lives=settings.half_lives,
         selection=select(filter=filter, within=within, kinds=kinds, tags=tags, superseded=superseded, as_of=as_of),
         vector=vector,
@@ -136,6 +142,15 @@ class Dates:
 
     def __bool__(self) -> bool:
         return bool(self.months or self.years or self.counted)
+
+    def spans(self, asked: date) -> tuple[Span, ...]:
+        """Return the days that the dates mean to whoever asks then, each month or year as the latest that has begun."""
+        years = self.years or {asked.year, asked.year - 1}
+        starts = [date(year, month, 1) for month in self.months for year in years]
+        begun = sorted((start for start in starts if start <= asked), reverse=True)
+        months = [(start, _month_end(start)) for start in begun[: len(self.years) * 12 or len(self.months)]]
+        whole = [] if self.months else [(date(year, 1, 1), date(year, 12, 31)) for year in sorted(self.years)]
+        return (*self.counted, *months, *whole)
 
     def months_off(self, said: date) -> int | None:
         """Return the months between a date and the nearest named month; None in a year that was not meant."""
@@ -189,6 +204,10 @@ def _near(said: date, span: Span) -> float:
 def _share(span: Span) -> float:
     """Return what it is worth to lie in a span: the longer it is, the more lies in it."""
     return 1 / math.sqrt((span[1] - span[0]).days + 1)
+
+
+def _month_end(start: date) -> date:
+    return (start.replace(day=28) + timedelta(days=4)).replace(day=1) - timedelta(days=1)
 
 
 def _date(year: int, month: int, day: int) -> date | None:

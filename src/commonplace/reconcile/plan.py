@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from commonplace.memories.core import Core, embed_query
-from commonplace.recall.answer import THRESHOLD
 from commonplace.recall.evidence import Judgement, judge
+from commonplace.recall.settlement import THRESHOLD
 from commonplace.reconcile.claims.changes import may_reverse
 from commonplace.reconcile.claims.reader import read
 from commonplace.reconcile.neighbours import make_assertion, unpack

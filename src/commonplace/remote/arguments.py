@@ -193,7 +193,7 @@ _CONVERTERS: Mapping[str, Convert] = {
     **{name: _optional(text, name) for name in ("text", "reason")},
     **{name: _optional(checks.name, name) for name in ("mime", "source", "session", "id", "other", "author")},
     **{name: partial(_names, what=name) for name in ("tags", "kinds", "supersedes")},
-    **dict.fromkeys(("said_at", "as_of"), _moment),
+    **dict.fromkeys(("said_at", "as_of", "asked_at"), _moment),
     **{name: partial(checks.share, what=name) for name in ("importance", "threshold")},
     **{name: partial(checks.amount, what=name) for name in ("idle", "older_than", "weaker_than")},
     **{name: count(name) for name in ("max_tokens", "keep", "after")},

@@ -18,6 +18,7 @@ class Config:
     """The path or URL of the store."""
     embedder: str | None = None
     reranker: str | None = None
+    reader: str | None = None
     extractor: str | None = None
 
     space: str = "default"

@@ -88,6 +88,7 @@ def make_app() -> FastAPI:
         space=config.space,
         embedder=config.embedder,
         reranker=config.reranker,
+        reader=config.reader or "default",
         extractor=config.extractor,
     )
     return create_app(core, config, closing=core.close)

@@ -140,7 +140,7 @@ class Score:
     strength: float
     """Factor from importance and feedback."""
     reread: float | None = None
-    """The reranker's log-odds, which are part of `relevance`; None if it did not read this memory."""
+    """The log-odds of the reader, or of a reranker, which `relevance` rests on; None if it did not read this memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -77,10 +77,9 @@ def test_the_others_write_as_it_is_written_down_here(module: str, name: str) -> 
 
 @pytest.mark.parametrize("upstream", sorted(THEIRS))
 def test_ours_has_the_same_contents_one_to_a_line_quoted_and_dated(book: commonplace.Book, upstream: str) -> None:
-    order = "time" if upstream == "ListMemory" else "relevance"
     for at, content in enumerate((LIKES, DISLIKES)):
         book.remember(content, said_at=SAID.replace(minute=at))
-    memory, question = asyncio.run(shown(CommonplaceMemory(book, order=order), "What does the user like to eat?"))
+    memory, question = asyncio.run(shown(CommonplaceMemory(book, order="time"), "What does the user like to eat?"))
     assert memory.content == OURS
     assert question.content == "What does the user like to eat?"
     theirs = [line for line in THEIRS[upstream].split("\n") if line.strip().endswith(".")]

@@ -51,7 +51,7 @@ class Bert:
             for kind, tokens in enumerate(segments):
                 start, end = end, end + len(tokens) + 1
                 ids[row, start:end] = [*tokens, self._last]
-                types[row, start:end] = kind
+                types[row, start:end] = min(kind, 1)
             mask[row, :end] = 1
         feeds = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
         found: Vectors = self._session.run([self._output], {name: feeds[name] for name in self._inputs})[0]

@@ -75,6 +75,7 @@ _SAMPLES: dict[str, Any] = {
 _BY_TYPE: dict[Any, Any] = {str: "2026-05-04T09:30:00+00:00", int: 1, float: 0.5, bool: False, dict: {}}
 _DESCRIPTIONS = {
     "as_of": "Search the book as it was at this time.",
+    "asked_at": 'The moment that "last week" counts from; now, if absent.',
     "author": "Who changes the file.",
     "content": "Text, or a JSON list or object.",
     "cursor": "From the page before.",
