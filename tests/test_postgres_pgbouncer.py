@@ -99,7 +99,7 @@ class TestPgBouncer(KeyValueConformance, RecallConformance, TranscriptConformanc
         SCHEMAS.release()
 
     def open(self, place: Path) -> commonplace.Book:
-        return commonplace.open(through(place, self.port), embedder=EMBEDDER)
+        return commonplace.open(through(place, self.port), embedder=EMBEDDER, reader=None)
 
 
 def test_many_callers_of_many_spaces_share_two_server_connections(bouncer: int, tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ class Hosted:
     """A store and the door to it."""
 
     def __init__(self, place: Path) -> None:
-        self.core: Core = open_core(place / "book.db", embedder=EMBEDDER, settings=QUICK)
+        self.core: Core = open_core(place / "book.db", embedder=EMBEDDER, reader=None, settings=QUICK)
         self.door = Door(self.core, KeyGate(self.core.store, "default"), threads=4)
 
     def close(self) -> None:
@@ -128,7 +128,7 @@ class Shelves:
 @contextlib.contextmanager
 def serving(place: Path, *, port: int = 0) -> Iterator[Server]:
     """Serve one store for the length of the block."""
-    core = open_core(place / "book.db", embedder=EMBEDDER, settings=QUICK)
+    core = open_core(place / "book.db", embedder=EMBEDDER, reader=None, settings=QUICK)
     server = Server(create_app(core, Config()), port=port)
     try:
         yield server

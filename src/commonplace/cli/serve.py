@@ -113,7 +113,8 @@ def _prepare(config: Config, listener: Listener, console: Console) -> bool:
     core = open_core(config.book, space=config.space, embedder=config.embedder, reader=config.reader or "default")
     try:
         core.prove()
-        core.reader()
+        if core.reader is not None:
+            core.reader()
         has_keys = keys.exist(core.store)
         if config.closed and not has_keys:
             raise InvalidInput(

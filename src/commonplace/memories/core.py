@@ -73,13 +73,13 @@ class Core:
         extractor: Callable[[], Extractor],
         worker: Callable[[Core], BackgroundWorker],
         reranker: Reranker | None = None,
-        reader: Callable[[], Reader | None] = lambda: None,
+        reader: Callable[[], Reader] | None = None,
     ) -> None:
         self.store = store
         self.embedder = embedder
         self.reranker = reranker
         self.reader = reader
-        """Returns the reader, or None if recall works without one. The first call loads the model."""
+        """Returns the reader; the first call loads the model. None if recall works without one."""
         self.settings = settings
         self.where = where
         self.extractor = extractor

@@ -204,8 +204,8 @@ class ReaderSource:
 _own: Final = ReaderSource(OWN)
 
 
-def find_reader(spec: Reader | str | None) -> Callable[[], Reader | None]:
-    """Return what returns the reader that `spec` names; nothing is loaded before its first use.
+def find_reader(spec: Reader | str | None) -> Callable[[], Reader] | None:
+    """Return what returns the reader that `spec` names, or None for none; its first call loads the model.
 
     "default"   the one that ships with commonplace; if onnxruntime is missing, none, with a warning
     None        none
@@ -213,7 +213,7 @@ def find_reader(spec: Reader | str | None) -> Callable[[], Reader | None]:
     a Reader    itself
     """
     if spec is None or spec == "none":
-        return lambda: None
+        return None
     if isinstance(spec, Reader):
         return lambda: spec
     if isinstance(spec, str) and spec.startswith("onnx:") and len(spec) > len("onnx:"):
@@ -227,7 +227,7 @@ def find_reader(spec: Reader | str | None) -> Callable[[], Reader | None]:
             " understands less. Install onnxruntime, or open the book with reader=None",
             stacklevel=4,
         )
-        return lambda: None
+        return None
     return _own
 
 

@@ -47,6 +47,8 @@ _FEW_WORDS = 3
 _MORE = 20
 """Memories that are added because they are of the days or the kinds that a question names."""
 _MOST_SPANS = 3
+_KIND = 2.0
+"""Log-odds for a memory of the kind that a question asks for."""
 _LATE = 4
 """Days after a span in which people still talk about it."""
 _DAY = 86_400_000_000
@@ -107,13 +109,13 @@ def _judge(core: Core, search: Search, request: RecallRequest) -> Verdict:
     """Let the reader judge the best candidates; without one, what the search found decides."""
     found, judgement = search.found, search.judgement
     # With a vector of the caller's own, the query's text may say nothing.
-    reader = core.reader() if request.vector is None else None
-    if reader is not None and found.rows:
+    if core.reader is not None and request.vector is None and found.rows:
         sheet = make_sheet(
             search.question, found, judgement, terms=search.terms, asked_at=request.asked_at, added=search.added
         )
-        opinion = reader.read(request.query, sheet.passages, sheet.numbers, budget=core.settings.read_budget)
-        return judge_read(opinion, sheet.places, sheet.moments, found, judgement, request)
+        opinion = core.reader().read(request.query, sheet.passages, sheet.numbers, budget=core.settings.read_budget)
+        named = sheet.moments + _score_kinds(request, [found.rows[place] for place in sheet.places.tolist()])
+        return judge_read(opinion, sheet.places, named, found, judgement, request)
     if core.reranker is not None:
         judgement = rerank(request.query, found, judgement, core.reranker, budget=core.settings.rerank_budget)
     asking = [
@@ -146,7 +148,7 @@ def look_up(core: Core, space: int, request: RecallRequest) -> Search:
         terms=probe.terms,
         named=bool(question.named),
         background=identity.background,
-        every=request.vector is None and core.reader() is not None,
+        every=request.vector is None and core.reader is not None,
     )
     found = store.search(space, probe, where, choose, narrow=not is_plain(selection), as_of=selection.as_of)
     first = len(found.rows)
@@ -175,10 +177,19 @@ def _find_narrower(request: RecallRequest, question: ParsedQuestion) -> Iterator
             for first, last in spans
         ]
         yield replace(selection, filter=All((selection.filter, Any(tuple(days)))))
-    if not selection.kinds:
-        kinds = tuple(kind for kind, asked in _ASKED_KINDS.items() if asked.search(request.query))
-        if kinds:
-            yield replace(selection, kinds=kinds)
+    if not selection.kinds and (kinds := _find_kinds(request)):
+        yield replace(selection, kinds=kinds)
+
+
+def _find_kinds(request: RecallRequest) -> tuple[Kind, ...]:
+    """Return the kinds of memory that a question names."""
+    return tuple(kind for kind, asked in _ASKED_KINDS.items() if asked.search(request.query))
+
+
+def _score_kinds(request: RecallRequest, rows: Sequence[MemoryRow]) -> Floats:
+    """Return the log-odds for rows of a kind that the question names."""
+    kinds = _find_kinds(request)
+    return np.array([_KIND * (row.kind in kinds) for row in rows], np.float32)
 
 
 def _midnight(day: date) -> int:

@@ -57,14 +57,14 @@ class Verdict:
 def judge_read(
     opinion: Opinion,
     places: Ints,
-    moments: Floats,
+    named: Floats,
     found: Found[Judgement],
     judgement: Judgement,
     request: RecallRequest,
 ) -> Verdict:
     """Return the verdict after the rows at `places` were read, or as many of them as there was time for.
 
-    `moments` are the log-odds of when each was said, if the question names a time.
+    `named` are the log-odds of their time and kind, if the question names one.
     """
     read = places[: len(opinion.relevant)]
     if request.selection.superseded:  # outdated memories are asked for
@@ -72,7 +72,7 @@ def judge_read(
     split = [found.rows[place].text.casefold().split() for place in read.tolist()]
     opinion = hear_search(spare_parallels(opinion, split), judgement.evidence[found.positions[read]])
     odds = tell_apart(_log_odds(opinion.relevant), judgement.words[found.positions[read]], split)
-    odds = odds + moments[: len(read)]
+    odds = odds + named[: len(read)]
     opinion = replace(opinion, relevant=probability(odds))
     said = np.full_like(judgement.evidence, np.nan)
     said[found.positions[read]] = odds
