@@ -553,7 +553,7 @@ def test_closing_waits_for_writers_and_later_ones_are_told(path: Path) -> None:
 FORK = """
 book = opened()
 book.remember("Before the fork", id="before")
-book.recall("fork")
+book.list()  # no recall: a process that forks after onnxruntime was imported cannot end cleanly (docs/operations.md)
 child = os.fork()
 if child == 0:
     signal.alarm(20)  # a child that hangs is killed, which the parent sees

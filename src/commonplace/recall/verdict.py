@@ -81,8 +81,9 @@ def judge_read(
     evidence = np.where(np.isnan(said), unread, said).astype(np.float32)
     relevance = probability(np.maximum(evidence, -CERTAIN))
     judged = replace(judgement, evidence=evidence, relevance=relevance, reread=said)
+    # Among many memories, and where a question asks for all of a time or a kind, a miss counts more.
     crowd = found.candidates.searched
-    chosen = read[choose(opinion, care=CARE * (1 + 2 * crowd / (crowd + _MANY)))]
+    chosen = read[choose(opinion, care=CARE * (1 + 2 * crowd / (crowd + _MANY) + 2 * bool(named.any())))]
     coverage: Coverage = "unknown"
     if len(chosen):
         coverage = "known" if opinion.answered >= KNOWN else "partly known"
