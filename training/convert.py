@@ -3,6 +3,10 @@
 The plain text is shorter to write: a book begins with `=== notes | domain` or `=== chat | domain`. Notes are
 `1 | 2026-03-02 09:15 | text`; a session of a chat begins with `--- 2026-01-10 19:30`, its turns are `1 Mara: text`,
 with an asterisk behind the name of an assistant. Questions are `? type | asked at | text | relevant | stale | note`.
+
+Pairs (`pairs/…`) are `relation | earlier | later | same or other | note`. Fragments (`keep/…`) begin with `# scene`; a
+message begins with `@ Ana 2026-03-04 09:12`; its sentences are `- text`, or, if they are worth keeping,
+`+ kind | owner | about | act | needs | text`.
 """
 
 from __future__ import annotations
@@ -92,7 +96,61 @@ def _read_ids(text: str) -> list[str]:
     return [f"m{number}" for number in dict.fromkeys(re.findall(r"\d+", text))]
 
 
+def convert_pairs(text: str) -> list[dict[str, Any]]:
+    """Return the pairs of a text."""
+    rows = [[part.strip() for part in line.split("|")] for line in text.splitlines() if line.strip()]
+    return [
+        {"earlier": earlier, "later": later, "relation": relation, "same_speaker": speaker == "same", "note": note}
+        for relation, earlier, later, speaker, note in rows
+    ]
+
+
+def convert_fragments(text: str, letter: str) -> list[dict[str, Any]]:
+    """Return the fragments of a text; raise ValueError with the line that cannot be read."""
+    fragments: list[dict[str, Any]] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        line = line.strip()
+        try:
+            if line.startswith("#"):
+                fragments.append({"id": f"{letter}-{len(fragments) + 1:03}", "messages": []})
+            elif line.startswith("@"):
+                name, at = re.split(r"\s+(?=\d{4}-)", line[1:].strip(), maxsplit=1)
+                fragments[-1]["messages"].append(
+                    {"name": None if name.startswith(("Assistant", "user")) else name.rstrip("*"),
+                     "role": "assistant" if name.endswith("*") else "user",
+                     "at": read_moment(at).isoformat().replace("+00:00", "Z"), "sentences": []}
+                )  # fmt: skip
+            elif line:
+                fragments[-1]["messages"][-1]["sentences"].append(_read_sentence(line))
+        except (ValueError, IndexError) as error:
+            raise ValueError(f"line {number}: {error}: {line[:100]}") from error
+    return fragments
+
+
+def _read_sentence(line: str) -> dict[str, Any]:
+    if line.startswith("-"):
+        return {"text": line[1:].strip(), "keep": False, "kind": None, "owner": None, "about": None, "needs": [],
+                "act": None}  # fmt: skip
+    kind, owner, about, act, needs, text = (part.strip() for part in line.removeprefix("+").split("|"))
+    return {
+        "text": text,
+        "keep": True,
+        "kind": kind,
+        "owner": owner,
+        "about": about,
+        "needs": needs.split(),
+        "act": act,
+    }
+
+
 if __name__ == "__main__":
     source, target, brief = Path(sys.argv[1]), Path(sys.argv[2]), " ".join(sys.argv[3:])
-    made = {"brief": brief, "books": convert(source.read_text("utf-8"), target.stem)}
+    text = source.read_text("utf-8")
+    made: Any
+    if target.parent.name == "pairs":
+        made = convert_pairs(text)
+    elif target.parent.name == "keep":
+        made = convert_fragments(text, target.stem)
+    else:
+        made = {"brief": brief, "books": convert(text, target.stem)}
     target.write_text(json.dumps(made, ensure_ascii=False, indent=1) + "\n", "utf-8")
