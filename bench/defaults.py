@@ -114,6 +114,23 @@ STRANGERS: set[str] = set()
 """The names of all speakers of LoCoMo."""
 
 
+def load_realmem(path: Path) -> list[list[data.Unit]]:
+    """Return the turns of each user, in the order of time."""
+    return [
+        [unit for session in user["sessions"] for unit in _read_session(str(number), session)]
+        for number, user in enumerate(json.loads(path.read_text("utf-8")))
+    ]
+
+
+def _read_session(user: str, session: dict[str, Any]) -> list[data.Unit]:
+    moment = datetime.fromisoformat(session["date"]).replace(tzinfo=timezone.utc)
+    return [
+        data.Unit(id=f"{user}:{session['id']}:{place}", text=text, said_at=moment, session=str(session["id"]),
+                  speaker={"u": "user", "a": "assistant"}[role])
+        for place, (role, text) in enumerate(session["turns"]) if text.strip()
+    ]  # fmt: skip
+
+
 def run_realmem(path: Path, folder: Path, reader: str | None, manner: str, books: int | None) -> Iterator[Asked]:
     """Ask each user's follow-up turns of a book that holds the sessions before; evidence are the right sessions."""
     for number, user in enumerate(json.loads(path.read_text("utf-8"))[:books]):
@@ -133,11 +150,7 @@ def run_realmem(path: Path, folder: Path, reader: str | None, manner: str, books
                             got=tuple(where[id] for id in got), cheap=tuple(where[id] for id in cheap), sure=sure,
                             seconds=seconds,
                         )  # fmt: skip
-                units = [
-                    data.Unit(id=f"{number}:{session['id']}:{place}", text=text, said_at=moment,
-                              session=str(session["id"]), speaker={"u": "user", "a": "assistant"}[role])
-                    for place, (role, text) in enumerate(session["turns"]) if text.strip()
-                ]  # fmt: skip
+                units = _read_session(str(number), session)
                 book.remember([draft(unit, manner) for unit in units])
                 where.update((unit.id, str(session["id"])) for unit in units)
 

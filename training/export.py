@@ -1,15 +1,23 @@
-"""Write an encoder as an ONNX file with int8 weights, node by node, so that no exporter's version matters."""
+"""Write the reader's three parts as ONNX files, node by node, so that no exporter's version matters."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import onnx
-from encoder import EPSILON, HEADS, WIDTH, Encoder
+from council import HEADS as VOICES
+from council import SEAT, Council
+from encoder import EPSILON, HEADS, SKIM, WIDTH, Encoder, Layer
 from onnx import TensorProto, helper, numpy_helper
 
 OPSET = 20
+LONGEST = 192
+"""Tokens of the longest row: a question, a passage and the turn before it."""
+BLOCK = 32
+"""Numbers of a word's row that share a scale."""
+HIDDEN = ["rows", "tokens", WIDTH]
 
 
 class Graph:
@@ -24,18 +32,88 @@ class Graph:
         self.weights.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
         return name
 
+    def ints(self, *values: int) -> str:
+        return self.constant(np.array(values, np.int64))
+
     def step(self, kind: str, *inputs: str, **attributes: object) -> str:
         name = f"n{len(self.nodes)}"
         self.nodes.append(helper.make_node(kind, list(inputs), [name], name=f"{kind}_{name}", **attributes))
         return name
 
+    def half_bytes(self, table: np.ndarray, ids: str) -> str:
+        """Return the rows at `ids` of a table that is kept with four bits a number, and a scale for each BLOCK."""
+        blocks = table.reshape(len(table), -1, BLOCK)
+        scales = np.abs(blocks).max(axis=-1, keepdims=True) / 7
+        numbers = np.clip(np.round(blocks / np.maximum(scales, 1e-12)), -7, 7).astype(np.int16) + 8
+        low, high = np.split(numbers.reshape(len(table), -1).astype(np.uint8), 2, axis=1)
+        packed = self.step("Gather", self.constant(low | high << 4), ids)
+        parts = [
+            self.step("BitwiseAnd", packed, self.constant(np.array(15, np.uint8))),
+            self.step("BitShift", packed, self.constant(np.array(4, np.uint8)), direction="RIGHT"),
+        ]
+        whole = self.step("Cast", self.step("Concat", *parts, axis=-1), to=TensorProto.FLOAT)
+        whole = self.step("Sub", whole, self.constant(np.array(8, np.float32)))
+        whole = self.step("Reshape", whole, self.ints(0, 0, table.shape[1] // BLOCK, BLOCK))
+        scale = self.step("Gather", self.constant(scales.astype(np.float16)), ids)
+        whole = self.step("Mul", whole, self.step("Cast", scale, to=TensorProto.FLOAT))
+        return self.step("Reshape", whole, self.ints(0, 0, table.shape[1]))
+
     def linear(self, x: str, module: object) -> str:
         product = self.step("MatMul", x, self.constant(_numpy(module.weight).T))
         return self.step("Add", product, self.constant(_numpy(module.bias)))
 
-    def norm(self, x: str, module: object) -> str:
+    def norm(self, x: str, module: object, epsilon: float = EPSILON) -> str:
         weight, bias = self.constant(_numpy(module.weight)), self.constant(_numpy(module.bias))
-        return self.step("LayerNormalization", x, weight, bias, axis=-1, epsilon=EPSILON)
+        return self.step("LayerNormalization", x, weight, bias, axis=-1, epsilon=epsilon)
+
+    def attend(self, x: str, module: object, heads: int, width: int, bias: str = "", only_first: bool = False) -> str:
+        """Add self-attention of `heads`; with `only_first`, only of the first of all places."""
+        joined = self.step("Reshape", self.linear(x, module), self.ints(0, 0, 3 * heads, width // heads))
+        joined = self.step("Transpose", joined, perm=[0, 2, 1, 3])
+        name = f"n{len(self.nodes)}"
+        q, k, v = parts = [f"{name}_{part}" for part in "qkv"]
+        self.nodes.append(
+            helper.make_node("Split", [joined, self.ints(heads, heads, heads)], parts, name=f"Split_{name}", axis=1)
+        )
+        if only_first:
+            q = self.step("Slice", q, self.ints(0), self.ints(1), self.ints(2))
+        scale = self.constant(np.array((width // heads) ** -0.5, np.float32))
+        fit = self.step("MatMul", self.step("Mul", q, scale), self.step("Transpose", k, perm=[0, 1, 3, 2]))
+        share = self.step("Softmax", self.step("Add", fit, bias) if bias else fit, axis=-1)
+        mixed = self.step("Transpose", self.step("MatMul", share, v), perm=[0, 2, 1, 3])
+        return self.step("Reshape", mixed, self.ints(0, 0, width))
+
+    def layer(self, x: str, layer: Layer, bias: str, only_first: bool = False) -> str:
+        mixed = self.attend(x, layer.qkv, HEADS, WIDTH, bias, only_first)
+        if only_first:
+            x = self.first(x)
+        x = self.norm(self.step("Add", x, self.linear(mixed, layer.out)), layer.norm1)
+        inner = self.step("Gelu", self.linear(x, layer.up))
+        return self.norm(self.step("Add", x, self.linear(inner, layer.down)), layer.norm2)
+
+    def first(self, x: str) -> str:
+        """Return the first of the places on the second axis, which stays."""
+        return self.step("Slice", x, self.ints(0), self.ints(1), self.ints(1))
+
+    def bias(self, mask: str) -> str:
+        """Return what attention adds, so that it does not see padding."""
+        seen = self.step("Sub", self.step("Cast", mask, to=TensorProto.FLOAT), self.constant(np.array(1, np.float32)))
+        return self.step("Unsqueeze", self.step("Mul", seen, self.constant(np.array(1e4, np.float32))), self.ints(1, 2))
+
+    def model(
+        self, inputs: Mapping[str, tuple[int, Sequence[object]]], outputs: Mapping[str, tuple[str, Sequence[object]]]
+    ) -> onnx.ModelProto:
+        """Return the model; outputs are results and their shapes by the names that they get."""
+        for name, (result, _) in outputs.items():
+            self.nodes.append(helper.make_node("Identity", [result], [name], name=name))
+        given = [helper.make_tensor_value_info(name, kind, list(shape)) for name, (kind, shape) in inputs.items()]
+        made = [
+            helper.make_tensor_value_info(name, TensorProto.FLOAT, list(shape)) for name, (_, shape) in outputs.items()
+        ]
+        graph = helper.make_graph(self.nodes, "reader", given, made, self.weights)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10)
+        onnx.checker.check_model(model)
+        return model
 
 
 def _numpy(tensor: object) -> np.ndarray:
@@ -43,59 +121,89 @@ def _numpy(tensor: object) -> np.ndarray:
     return value
 
 
-def build(encoder: Encoder) -> onnx.ModelProto:
-    """Return the model: ids, types and mask in, one vector of each row out."""
+def build_skim(encoder: Encoder) -> onnx.ModelProto:
+    """Return the first half: tokens in; out come what was read of each token, and the odds that more is worth it."""
     graph = Graph()
-    ints = {name: graph.constant(np.array(value, np.int64)) for name, value in (("one", [1]), ("zero", [0]))}
-    words = graph.step("Gather", graph.constant(_numpy(encoder.words.weight)), "input_ids")
+    words = graph.half_bytes(_numpy(encoder.words.weight), "input_ids")
     types = graph.step("Gather", graph.constant(_numpy(encoder.types.weight)), "token_type_ids")
     length = graph.step("Shape", "input_ids", start=1, end=2)
-    places = graph.step("Slice", graph.constant(_numpy(encoder.positions.weight)), ints["zero"], length, ints["zero"])
+    table = graph.constant(_numpy(encoder.positions.weight)[:LONGEST])
+    places = graph.step("Slice", table, graph.ints(0), length, graph.ints(0))
     x = graph.norm(graph.step("Add", graph.step("Add", words, types), places), encoder.norm)
-    mask = graph.step("Cast", "attention_mask", to=TensorProto.FLOAT)
-    unseen = graph.step("Sub", mask, graph.constant(np.array(1, np.float32)))
-    bias = graph.step("Mul", unseen, graph.constant(np.array(1e4, np.float32)))
-    bias = graph.step("Unsqueeze", bias, graph.constant(np.array([1, 2], np.int64)))
-    split = graph.constant(np.array([0, 0, 3 * HEADS, WIDTH // HEADS], np.int64))
-    joined = graph.constant(np.array([0, 0, WIDTH], np.int64))
-    thirds = graph.constant(np.array([HEADS] * 3, np.int64))
-    scale = graph.constant(np.array((WIDTH // HEADS) ** -0.5, np.float32))
-    for number, layer in enumerate(encoder.layers):
-        last = number == len(encoder.layers) - 1
-        heads = graph.step("Transpose", graph.step("Reshape", graph.linear(x, layer.qkv), split), perm=[0, 2, 1, 3])
-        name = f"n{len(graph.nodes)}"
-        parts = [f"{name}_{part}" for part in "qkv"]
-        graph.nodes.append(helper.make_node("Split", [heads, thirds], parts, name=f"Split_{name}", axis=1))
-        q, k, v = parts
-        if last:  # of the last layer only the first token is used
-            q = graph.step("Slice", q, ints["zero"], ints["one"], graph.constant(np.array([2], np.int64)))
-            x = graph.step("Slice", x, ints["zero"], ints["one"], ints["one"])
-        fit = graph.step("MatMul", graph.step("Mul", q, scale), graph.step("Transpose", k, perm=[0, 1, 3, 2]))
-        share = graph.step("Softmax", graph.step("Add", fit, bias), axis=-1)
-        mixed = graph.step("Transpose", graph.step("MatMul", share, v), perm=[0, 2, 1, 3])
-        mixed = graph.step("Reshape", mixed, joined)
-        x = graph.norm(graph.step("Add", x, graph.linear(mixed, layer.out)), layer.norm1)
-        inner = graph.step("Gelu", graph.linear(x, layer.up))
-        x = graph.norm(graph.step("Add", x, graph.linear(inner, layer.down)), layer.norm2)
-    pooled = graph.step("Tanh", graph.linear(graph.step("Squeeze", x, ints["one"]), encoder.pool))
-    graph.nodes.append(helper.make_node("Identity", [pooled], ["read"], name="read"))
-    inputs = [
-        helper.make_tensor_value_info(name, TensorProto.INT64, ["rows", "tokens"])
-        for name in ("input_ids", "token_type_ids", "attention_mask")
-    ]
-    outputs = [helper.make_tensor_value_info("read", TensorProto.FLOAT, ["rows", WIDTH])]
-    made = helper.make_graph(graph.nodes, "reader", inputs, outputs, graph.weights)
-    model = helper.make_model(made, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10)
-    onnx.checker.check_model(model)
-    return model
+    bias = graph.bias("attention_mask")
+    for layer in encoder.layers[:SKIM]:
+        x = graph.layer(x, layer, bias)
+    worth = graph.step("Squeeze", graph.linear(graph.first(x), encoder.skim), graph.ints(1, 2))
+    tokens = (TensorProto.INT64, ["rows", "tokens"])
+    inputs = dict.fromkeys(("input_ids", "token_type_ids", "attention_mask"), tokens)
+    return graph.model(inputs, {"worth": (worth, ["rows"]), "hidden": (x, HIDDEN)})
 
 
-def write(encoder: Encoder, path: Path) -> None:
-    """Write the encoder with int8 weights, one scale a column."""
+def build_read(encoder: Encoder) -> onnx.ModelProto:
+    """Return the second half: what was read of each token in, one vector of each row out."""
+    graph = Graph()
+    x, bias = "hidden", graph.bias("attention_mask")
+    *layers, last = encoder.layers[SKIM:]
+    for layer in layers:
+        x = graph.layer(x, layer, bias)
+    x = graph.layer(x, last, bias, only_first=True)
+    read = graph.step("Tanh", graph.linear(graph.step("Squeeze", x, graph.ints(1)), encoder.pool))
+    mask = (TensorProto.INT64, ["rows", "tokens"])
+    return graph.model(
+        {"hidden": (TensorProto.FLOAT, HIDDEN), "attention_mask": mask}, {"read": (read, ["rows", WIDTH])}
+    )
+
+
+def build_council(council: Council) -> onnx.ModelProto:
+    """Return the council: the vectors of all passages, and their numbers in several versions, in; verdicts out."""
+    graph = Graph()
+    epsilon = 1e-5
+    seats = graph.linear(graph.norm("read", council.norm, epsilon), council.read)
+    x = graph.step("Add", graph.linear("numbers", council.numbers), seats)
+    versions = graph.step("Shape", "numbers", start=0, end=1)
+    shape = graph.step("Concat", versions, graph.ints(1, SEAT), axis=0)
+    chair = graph.step("Expand", graph.constant(_numpy(council.chair)[np.newaxis, np.newaxis]), shape)
+    x = graph.step("Concat", chair, x, axis=1)
+    for layer in council.layers:
+        mixed = graph.attend(graph.norm(x, layer.norm1, epsilon), layer.qkv, VOICES, SEAT)
+        x = graph.step("Add", x, graph.linear(mixed, layer.out))
+        inner = graph.step("Relu", graph.linear(graph.norm(x, layer.norm2, epsilon), layer.up))
+        x = graph.step("Add", x, graph.linear(inner, layer.down))
+    x = graph.norm(x, council.last, epsilon)
+    candidates = graph.step("Slice", x, graph.ints(1), graph.ints(2**31), graph.ints(1))
+    verdicts = graph.step("Add", graph.linear(candidates, council.verdict), graph.linear("read", council.alone))
+    answered = graph.step("Squeeze", graph.linear(graph.first(x), council.answered), graph.ints(1, 2))
+    inputs = {
+        "read": (TensorProto.FLOAT, ["passages", WIDTH]),
+        "numbers": (TensorProto.FLOAT, ["versions", "passages", council.numbers.weight.shape[1]]),
+    }
+    shares = graph.step("Softmax", verdicts, axis=-1)
+    outputs = {
+        "shares": (shares, ["versions", "passages", 3]),
+        "answered": (graph.step("Sigmoid", answered), ["versions"]),
+    }
+    return graph.model(inputs, outputs)
+
+
+def write_encoder(encoder: Encoder, folder: Path) -> None:
+    """Write both halves of the encoder with int8 weights, one scale a column."""
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
-    plain = path.with_suffix(".f32.onnx")
-    onnx.save(build(encoder), plain)
-    quantize_dynamic(
-        plain, path, weight_type=QuantType.QInt8, per_channel=True, op_types_to_quantize=["MatMul", "Gather"]
-    )
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, build in (("skim", build_skim), ("read", build_read)):
+        plain = folder / f"{name}.f32.onnx"
+        onnx.save(build(encoder), plain)
+        quantize_dynamic(
+            plain,
+            folder / f"{name}.onnx",
+            weight_type=QuantType.QInt8,
+            per_channel=True,
+            op_types_to_quantize=["MatMul"],
+        )
+        plain.unlink()
+
+
+def write_council(council: Council, folder: Path) -> None:
+    """Write the council in float32: it is small."""
+    folder.mkdir(parents=True, exist_ok=True)
+    onnx.save(build_council(council), folder / "council.onnx")

@@ -30,9 +30,14 @@ from commonplace.recall.request import make_request
 from commonplace.recall.sheet import make_sheet
 from commonplace.values import Scope
 
-FULL, README, BARE = "full", "readme", "bare"
+FULL, README, BARE, PILED = "full", "readme", "bare", "piled"
+DATED = (FULL, PILED)
+"""Manners in which speaker, session and date are given."""
 NOTHING, RELEVANT, STALE = 0, 1, 2
-PILED = ("direct", "paraphrase", "inference", "update", "multi", "temporal", "none")
+PILE = 5
+"""Books of one file that are piled up to a large one."""
+ALONE = ("overview", "turn", "smalltalk")
+"""Types of questions that only make sense in their own book."""
 MOST = 28
 """Candidates of a group; training samples from them."""
 
@@ -68,17 +73,17 @@ class Shelf:
             session = entry["session"] or None
             kept = self.book.remember(
                 entry["text"],
-                kind="message" if session and manner == FULL else "note",
+                kind="message" if session and manner in DATED else "note",
                 source=(entry["speaker"] or None) if manner != BARE else None,
-                said_at=datetime.fromisoformat(entry["at"]) if manner == FULL else None,
-                scope=Scope(session=session) if session and manner == FULL else None,
+                said_at=datetime.fromisoformat(entry["at"]) if manner in DATED else None,
+                scope=Scope(session=session) if session and manner in DATED else None,
             )
             self.entries[kept.id] = entry["id"]
 
     def ask(self, text: str, at: str, *, most: int = MOST) -> tuple[list[str], list[Passage], np.ndarray]:
         """Return the candidates' entry ids, passages and numbers."""
         core, space = self.book.core, self.book._place.find()
-        asked = datetime.fromisoformat(at) if self.manner == FULL else None
+        asked = datetime.fromisoformat(at) if self.manner in DATED else None
         request = make_request(core.settings, text, threshold=0.0, asked_at=asked)
         search = look_up(core, space, request)
         sheet = make_sheet(
@@ -104,40 +109,58 @@ def make_groups(
                     for question in _find_foreign(chance, books, number, foreign):
                         yield _group(shelf, file, book, question)
                 shelf.book.close()
+        for path in paths:
+            some = json.loads(path.read_text("utf-8"))["books"]
+            for pile in pile_books(some, path.stem):
+                shelf = Shelf(Path(folder, f"{pile['id']}-piled.db"), pile, PILED)
+                yield from (_group(shelf, path.stem, pile, question) for question in pile["questions"])
+                shelf.book.close()
 
 
-def pile_books(paths: Sequence[Path], size: int) -> list[dict[str, Any]]:
-    """Return books that are each made of several of one file, so that a question has many near misses.
+def pile_books(books: Sequence[dict[str, Any]], name: str) -> list[dict[str, Any]]:
+    """Return large books that are each made of several, so that a question has many near misses.
 
-    Questions that only make sense in their own book are left out.
+    A question is kept if it names somebody or something that no other book of the pile names.
     """
     piles = []
-    for path in paths:
-        books = json.loads(path.read_text("utf-8"))["books"]
-        for start in range(0, len(books), size):
-            some = books[start : start + size]
-            entries = [
-                {**entry, "id": f"{book['id']}:{entry['id']}",
-                 "session": f"{book['id']}:{entry['session']}" if entry["session"] else None}
-                for book in some for entry in book["entries"]
+    for start in range(0, len(books), PILE):
+        some = books[start : start + PILE]
+        names = [find_names(book) for book in some]
+        entries, questions = [], []
+        for place, book in enumerate(some):
+            others = set[str]().union(*names[:place], *names[place + 1 :])
+            own = names[place] - others
+            mark = f"{book['id']}:"
+            entries += [
+                {**entry, "id": mark + entry["id"], "session": entry["session"] and mark + entry["session"]}
+                for entry in book["entries"]
+            ]
+            questions += [
+                {**question, "book": book["id"], "relevant": [mark + id for id in question["relevant"]],
+                 "stale": [mark + id for id in question["stale"]]}
+                for question in book["questions"]
+                if question["type"] not in ALONE and own & set(re.findall(r"\w+", question["text"]))
             ]  # fmt: skip
-            questions = [
-                {**question, "id": f"{book['id']}:{question['id']}",
-                 "relevant": [f"{book['id']}:{id}" for id in question["relevant"]],
-                 "stale": [f"{book['id']}:{id}" for id in question["stale"]]}
-                for book in some for question in book["questions"] if question["type"] in PILED
-            ]  # fmt: skip
-            piles.append({"id": f"{path.stem}-{start}", "domain": path.stem, "form": "chat", "questions": questions,
-                          "entries": sorted(entries, key=lambda entry: str(entry["at"]))})  # fmt: skip
+        entries.sort(key=lambda entry: str(entry["at"]))
+        if len(some) > 1:
+            piles.append({"id": f"{name}-{start}", "entries": entries, "questions": questions})
     return piles
+
+
+def find_names(book: dict[str, Any]) -> set[str]:
+    """Return the words of a book that are written with a capital inside a sentence, and its speakers."""
+    texts = " ".join(entry["text"] for entry in book["entries"])
+    speakers = " ".join(entry["speaker"] or "" for entry in book["entries"])
+    return {*re.findall(r"(?<=[a-z,] )[A-Z]\w+", texts), *re.findall(r"\w+", speakers)} - {"Assistant", "I"}
 
 
 def _group(shelf: Shelf, file: str, book: dict[str, Any], question: dict[str, Any]) -> Group:
     ids, passages, numbers = shelf.ask(question["text"], question["at"])
     relevant, stale = set(question["relevant"]), set(question["stale"])
     labels = [RELEVANT if id in relevant else STALE if id in stale else NOTHING for id in ids]
+    name = question.get("book", book["id"])  # in a pile, that of its own book
     return Group(
-        file=file, book=book["id"], id=f"{book['id']}/{question['id']}", type=question["type"], manner=shelf.manner,
+        file=file, book=book["id"], id=f"{name}/{question['id']}", type=question["type"], manner=shelf.manner,
         question=question["text"], entries=ids, passages=passages, numbers=numbers,
         labels=np.array(labels, np.int64), missed=len(relevant - set(ids)),
     )  # fmt: skip
@@ -184,6 +207,8 @@ def split_groups(groups: Sequence[Group], vocabulary: Path) -> None:
 
 
 if __name__ == "__main__":
+    from groups import make_groups, split_groups  # so that what is pickled belongs to the module, not to this program
+
     work = Path(sys.argv[1])
     made = list(make_groups([Path(name) for name in sys.argv[2:]]))
     split_groups(made, work / "vocab.txt")

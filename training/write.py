@@ -1,4 +1,7 @@
-"""Write a trained model as the folder that the package ships: `write.py WORK MODEL FOLDER [COUNCIL]`."""
+"""Write the folder that the package ships: `write.py encoder MODEL FOLDER VOCABULARY`, `write.py hashes FOLDER`.
+
+The encoder comes first; train_council.py adds the council; the hashes come last.
+"""
 
 from __future__ import annotations
 
@@ -9,28 +12,31 @@ import sys
 from pathlib import Path
 
 import export
-import numpy as np
 import torch
 from train import Reader
 
-NAME = "commonplace-reader-1"
+NAME = "commonplace-reader-2"
+PARTS = ("skim.onnx", "read.onnx", "council.onnx")
 
 
-def write(model: Reader, vocabulary: Path, folder: Path) -> None:
-    """Write the encoder with int8 weights, the council, the vocabulary, and the hashes of the first two."""
-    folder.mkdir(parents=True, exist_ok=True)
-    export.write(model.encoder, folder / "model.onnx")
-    (folder / "model.f32.onnx").unlink()
-    np.savez(folder / "council.npz", **model.council.arrays())
+def write_encoder(model: Reader, folder: Path, vocabulary: Path) -> None:
+    """Write both halves of the encoder, the council as it was trained beside it, the vocabulary and the hashes."""
+    export.write_encoder(model.encoder, folder)
+    export.write_council(model.council, folder)
     shutil.copy(vocabulary, folder / "vocab.txt")
-    files = ("model.onnx", "council.npz")
-    hashes = {f"sha256 of {name}": hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in files}
+    write_hashes(folder)
+
+
+def write_hashes(folder: Path) -> None:
+    """Write the name of the model and the hashes of its parts."""
+    hashes = {f"sha256 of {name}": hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in PARTS}
     (folder / "model.json").write_text(json.dumps({"name": NAME, **hashes}, indent=2) + "\n", "utf-8")
 
 
 if __name__ == "__main__":
-    work, given, folder, *judged = map(Path, sys.argv[1:])
-    model = torch.load(given, weights_only=False)
-    if judged:
-        model.council = torch.load(judged[0], weights_only=False)
-    write(model, work / "vocab.txt", folder)
+    what, *paths = sys.argv[1:]
+    if what == "encoder":
+        given, folder, vocabulary = map(Path, paths)
+        write_encoder(torch.load(given, weights_only=False), folder, vocabulary)
+    else:
+        write_hashes(Path(paths[0]))

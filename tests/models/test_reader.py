@@ -84,14 +84,14 @@ def folder(tmp_path: Path) -> Path:
     return Path(shutil.copytree(OWN, tmp_path / "reader"))
 
 
-@pytest.mark.parametrize("name", ["model.onnx", "council.npz", "vocab.txt", "model.json"])
+@pytest.mark.parametrize("name", ["skim.onnx", "read.onnx", "council.onnx", "vocab.txt", "model.json"])
 def test_a_missing_file_is_named(folder: Path, name: str) -> None:
     (folder / name).unlink()
     with pytest.raises(ModelUnavailable, match=name):
         Reader(folder)
 
 
-@pytest.mark.parametrize("name", ["model.onnx", "council.npz", "model.json"])
+@pytest.mark.parametrize("name", ["skim.onnx", "read.onnx", "council.onnx", "model.json"])
 def test_a_damaged_file_is_named(folder: Path, name: str) -> None:
     bytes_ = bytearray((folder / name).read_bytes())
     bytes_[len(bytes_) // 2] ^= 1
@@ -101,10 +101,10 @@ def test_a_damaged_file_is_named(folder: Path, name: str) -> None:
 
 
 def test_a_recall_with_a_damaged_reader_raises_instead_of_returning_nothing(folder: Path, tmp_path: Path) -> None:
-    (folder / "model.onnx").write_bytes(b"cut")
+    (folder / "read.onnx").write_bytes(b"cut")
     with commonplace.open(tmp_path / "book.db", reader=f"onnx:{folder}") as book:
         book.remember("The door is green")
-        with pytest.raises(ModelUnavailable, match=r"model\.onnx"):
+        with pytest.raises(ModelUnavailable, match=r"read\.onnx"):
             book.recall("Which colour is the door?")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
@@ -11,12 +12,12 @@ import pytest
 
 import commonplace
 from commonplace import Book, Draft, Scope, Settings
-from commonplace.models.reader import NUMBERS, Opinion, Passage, Reader
-from commonplace.recall.sheet import MOST_READ
+from commonplace.models.reader import MOST_SKIMMED, NUMBERS, Opinion, Passage, Reader
 from commonplace.values.arrays import Floats
 
 MAY = datetime(2026, 5, 4, 9, tzinfo=timezone.utc)
 Judge = Callable[[str], float]
+ARRAYS = ("relevant", "outdated", "timeless")
 
 
 class Scripted(Reader):
@@ -33,7 +34,13 @@ class Scripted(Reader):
         self.questions.append(question)
         self.shown, self.numbers = list(passages), numbers
         likely = np.array([self.judge(passage.text) for passage in passages[: self.most]], np.float32)
-        return Opinion(answered=float(likely.max()), relevant=likely, outdated=np.zeros_like(likely), timeless=likely)
+        return Opinion(
+            places=np.arange(len(likely)),
+            answered=float(likely.max()),
+            relevant=likely,
+            outdated=np.zeros_like(likely),
+            timeless=likely,
+        )
 
     def number(self, name: str) -> list[float]:
         column: list[float] = self.numbers[:, NUMBERS.index(name)].tolist()
@@ -93,7 +100,7 @@ def test_at_most_so_many_are_read_each_once(opened: Opened) -> None:
     book, reader = opened(lambda text: 0.01)
     book.remember([f"The colour of door {number} is a matter of taste" for number in range(60)])
     book.recall("Which colour is the door?")
-    assert len(reader.shown) == len(set(reader.shown)) == MOST_READ
+    assert len(reader.shown) == len(set(reader.shown)) == MOST_SKIMMED
 
 
 def test_with_a_threshold_the_unread_follow_those_that_were_read(opened: Opened) -> None:
@@ -102,9 +109,24 @@ def test_with_a_threshold_the_unread_follow_those_that_were_read(opened: Opened)
     hits = book.recall("Which colour is the door?", k=50, threshold=0, max_tokens=None).hits
     read = [hit.parts.reread is not None for hit in hits]
     assert read == sorted(read, reverse=True)
-    assert read.count(True) == MOST_READ
+    assert read.count(True) == MOST_SKIMMED
     assert len(hits) == 50
-    assert all(hit.parts.relevance < 0.3 for hit in hits[MOST_READ:])
+    assert all(hit.parts.relevance < 0.3 for hit in hits[MOST_SKIMMED:])
+
+
+def test_only_what_was_read_to_the_end_is_returned(opened: Opened) -> None:
+    book, reader = opened(lambda text: 0.9)
+    book.remember([f"The colour of door {number} is green" for number in range(6)])
+    whole = reader.read
+
+    def read_some(question: str, passages: Sequence[Passage], numbers: Floats, **options: object) -> Opinion:
+        said = whole(question, passages, numbers)
+        chosen = np.array([1, 4])
+        return replace(said, places=chosen, **{name: getattr(said, name)[chosen] for name in ARRAYS})
+
+    reader.read = read_some  # type: ignore[method-assign, assignment]
+    hits = book.recall("Which colour is the door?").hits
+    assert {hit.memory.text for hit in hits} == {reader.shown[place].text for place in (1, 4)}
 
 
 def test_what_there_was_no_time_to_read_is_not_returned(opened: Opened) -> None:

@@ -15,6 +15,7 @@ def opinion(*relevant: float, answered: float | None = None) -> Opinion:
     likely = np.array(relevant, np.float32)
     least = float(likely.max()) if len(likely) else 0.0
     return Opinion(
+        places=np.arange(len(likely)),
         answered=least if answered is None else answered,
         relevant=likely,
         outdated=np.zeros_like(likely),

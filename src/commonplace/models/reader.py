@@ -1,13 +1,13 @@
 """The reader: a small model of our own that reads a question together with the memories that may answer it.
 
-An encoder (int8, run by onnxruntime) reads the question with each passage. A council of two attention layers then
-compares the passages with one another, which tells an outdated statement from the one that replaced it.
+It works in three steps, each a model that onnxruntime runs. The first half of an encoder skims all passages, each
+together with the question. The second half reads the most promising ones to the end. A council then compares these with
+one another, which tells an outdated statement from the one that replaced it.
 """
 
 from __future__ import annotations
 
 import hashlib
-import io
 import threading
 import time
 import warnings
@@ -20,9 +20,9 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from commonplace.errors import InvalidInput, ModelUnavailable
-from commonplace.models.embedders.onnx import Bert, batches
+from commonplace.models.embedders.onnx import BertTokens, batches, open_session
 from commonplace.models.folder import ModelFolder
-from commonplace.values.arrays import Floats
+from commonplace.values.arrays import Floats, Ints
 
 NUMBERS: Final = (
     "evidence", "meaning", "share", "words", "rank", "age", "newest", "assistant", "named", "asking", "nodding",
@@ -38,13 +38,22 @@ SHORT = 32
 """Tokens of a passage up to which the turn before it is read, too."""
 BEFORE = 20
 """Tokens that are read of the turn before, its end."""
+MOST_SKIMMED, MOST_READ = 20, 12
+"""Passages that are skimmed, and those of them that are read to the end: a skimmed one costs a millisecond and a half,
+a read one as much again."""
 OWN: Final = Path(__file__).parent / "weights" / "reader"
 """The folder of the reader that ships with commonplace."""
 _AT_ONCE = 10
 """Passages between two looks at the clock."""
-_NEWEST, _AGE = NUMBERS.index("newest"), NUMBERS.index("age")
-_HEADS = 4
-_EPSILON = 1e-5
+_EVIDENCE, _NEWEST, _AGE, _RANK = map(NUMBERS.index, ("evidence", "newest", "age", "rank"))
+_SEARCH = np.float32(3.0)
+"""Weight of the search's evidence, in tens of log-odds, beside what was skimmed."""
+_RELEVANT, _ANSWERED = 1.5, 2.0
+"""The council was trained on questions that the encoder had seen: with new ones it is less sure than it says."""
+_LIMIT = 1e-6
+"""Probabilities are at least so far from 0 and 1."""
+_WIDTH = 384
+_PARTS: Final = ("skim.onnx", "read.onnx", "council.onnx")
 
 Clock = Callable[[], float]
 Split = Callable[[str, int], list[int]]
@@ -60,8 +69,10 @@ class Passage(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opinion:
-    """The reader's opinion; arrays have one value for each passage that was read."""
+    """The reader's opinion; arrays have one value for each passage that was read to the end."""
 
+    places: Ints
+    """Index of each of them among the passages."""
     answered: float
     """Probability that any of them belongs to an answer."""
     relevant: Floats
@@ -87,18 +98,35 @@ def split_passage(split: Split, passage: Passage) -> list[list[int]]:
     return [text, before[-BEFORE:]] if before else [text]
 
 
+class Skimmed(NamedTuple):
+    """What was skimmed of one passage."""
+
+    worth: float
+    """Log-odds that it bears on the question."""
+    hidden: Floats
+    """The state of each of its tokens."""
+
+
+def find_promising(skimmed: Sequence[Skimmed], numbers: Floats) -> Ints:
+    """Return the places of the passages to read to the end, in their order."""
+    worth = np.array([each.worth for each in skimmed], np.float32) + _SEARCH * numbers[: len(skimmed), _EVIDENCE]
+    return np.sort(np.argsort(-worth, kind="stable")[:MOST_READ])
+
+
 class Reader:
     """Reads passages for a question. Threads may share it.
 
-    A folder holds `model.onnx`, `council.npz`, `vocab.txt` and `model.json` with `name` and the files' hashes.
+    A folder holds `skim.onnx`, `read.onnx`, `council.onnx`, `vocab.txt` and `model.json` with `name` and the hashes of
+    the models.
     """
 
     def __init__(self, path: Path, *, threads: int = 1) -> None:
         folder = ModelFolder(path, ModelUnavailable)
         self.name: Final = folder.word("name")
-        _ensure_whole(folder, "model.onnx")
-        self._encoder = Bert(folder, threads=threads)
-        self._council = Council(_load_arrays(folder, "council.npz"))
+        for name in _PARTS:
+            _ensure_whole(folder, name)
+        self._tokenizer = BertTokens(folder)
+        self._skim, self._read, self._council = (open_session(folder, name, threads) for name in _PARTS)
 
     def __repr__(self) -> str:
         return f"Reader(name={self.name!r})"
@@ -112,77 +140,64 @@ class Reader:
         budget: float,
         clock: Clock = time.monotonic,
     ) -> Opinion:
-        """Read the passages in their order, as many as there is time for, and at least the first few."""
-        asked = split_question(self._encoder.tokens, question)
-        vectors = np.empty((0, self._council.width), np.float32)
+        """Skim the passages in their order, as many as there is time for, and read the most promising ones."""
+        asked = split_question(self._tokenizer.tokens, question)
+        rows = [[asked, *split_passage(self._tokenizer.tokens, passage)] for passage in passages]
+        skimmed: list[Skimmed] = []
         started, slowest = clock(), 0.0
-        while len(vectors) < len(passages):
+        while len(skimmed) < len(rows):
             begun = clock()
-            if len(vectors) and begun - started + slowest > budget:
+            # Reading what was skimmed takes about as long as skimming ten.
+            if skimmed and begun - started + 2 * slowest > budget:
                 break
-            some = passages[len(vectors) : len(vectors) + _AT_ONCE]
-            vectors = np.concatenate([vectors, self._encode(asked, some)])
+            skimmed += self._skim_rows(rows[len(skimmed) : len(skimmed) + _AT_ONCE])
             slowest = max(slowest, clock() - begun)
-        return self._council.weigh(vectors, numbers[: len(vectors)])
+        chosen = find_promising(skimmed, numbers)
+        vectors = self._read_rows([skimmed[place] for place in chosen.tolist()])
+        return self._weigh(chosen, vectors, numbers[chosen])
 
-    def _encode(self, asked: list[int], passages: Sequence[Passage]) -> Floats:
-        rows = [[asked, *split_passage(self._encoder.tokens, passage)] for passage in passages]
-        out = np.empty((len(rows), self._council.width), np.float32)
+    def _skim_rows(self, rows: Sequence[Sequence[list[int]]]) -> list[Skimmed]:
+        found: dict[int, Skimmed] = {}
         for places in batches([sum(map(len, row)) + len(row) for row in rows]):
-            out[places], _ = self._encoder.run([rows[place] for place in places])
+            feeds = self._tokenizer.pad([rows[place] for place in places])
+            worth, hidden = self._skim.run(None, feeds)
+            lengths = feeds["attention_mask"].sum(axis=1).tolist()
+            for place, value, states, length in zip(places, worth.tolist(), hidden, lengths, strict=True):
+                found[place] = Skimmed(value, states[:length])
+        return [found[place] for place in range(len(rows))]
+
+    def _read_rows(self, rows: Sequence[Skimmed]) -> Floats:
+        out = np.empty((len(rows), _WIDTH), np.float32)
+        lengths = [len(row.hidden) for row in rows]
+        for places in batches(lengths):
+            width = max(lengths[place] for place in places)
+            hidden = np.zeros((len(places), width, _WIDTH), np.float32)
+            mask = np.zeros((len(places), width), np.int64)
+            for number, place in enumerate(places):
+                hidden[number, : lengths[place]] = rows[place].hidden
+                mask[number, : lengths[place]] = 1
+            out[places] = self._read.run(None, {"hidden": hidden, "attention_mask": mask})[0]
         return out
 
-
-class Council:
-    """Compares what was read of all passages, and judges each in the light of the others."""
-
-    def __init__(self, weights: dict[str, Floats]) -> None:
-        self._weights = weights
-        self.width: Final = weights["read.weight"].shape[1]
-        self._depth = sum(name.endswith(".qkv.weight") for name in weights)
-
-    def weigh(self, vectors: Floats, numbers: Floats) -> Opinion:
-        """Return the opinion on passages, given their vectors and numbers."""
-        shares, answered = self._judge(vectors, numbers)
-        at_once = numbers.copy()
+    def _weigh(self, places: Ints, vectors: Floats, numbers: Floats) -> Opinion:
+        """Return the opinion on the passages at `places`, given their vectors and numbers."""
+        if not len(places):
+            nothing = np.zeros(0, np.float32)
+            return Opinion(places=places, answered=0.0, relevant=nothing, outdated=nothing, timeless=nothing)
+        shown = numbers.copy()
+        shown[:, _RANK] = np.arange(len(shown)) / MOST_SKIMMED
+        shown[:, _NEWEST] = np.argsort(np.argsort(shown[:, _NEWEST], kind="stable")) / max(len(shown) - 1, 1)
+        at_once = shown.copy()
         at_once[:, _NEWEST] = 0.5
-        at_once[:, _AGE] = numbers[:, _AGE].mean() if len(numbers) else 0.0
-        timeless, _ = self._judge(vectors, at_once)
-        return Opinion(answered=answered, relevant=shares[:, 1], outdated=shares[:, 2], timeless=timeless[:, 1])
-
-    def _judge(self, vectors: Floats, numbers: Floats) -> tuple[Floats, float]:
-        """Return the shares of nothing, relevant and outdated for each passage, and the probability of an answer."""
-        seats = self._linear("read", self._norm("norm", vectors)) + self._linear("numbers", numbers)
-        x = np.concatenate([self._weights["chair"][np.newaxis], seats])
-        for number in range(self._depth):
-            x = x + self._attend(number, self._norm(f"layers.{number}.norm1", x))
-            inner = self._linear(f"layers.{number}.up", self._norm(f"layers.{number}.norm2", x))
-            x = x + self._linear(f"layers.{number}.down", np.maximum(inner, 0))
-        x = self._norm("last", x)
-        verdicts = self._linear("alone", vectors) + self._linear("verdict", x[1:])
-        shares = np.exp(verdicts - verdicts.max(axis=1, keepdims=True))
-        shares /= shares.sum(axis=1, keepdims=True)
-        answered = float(self._linear("answered", x[:1])[0, 0])
-        return shares.astype(np.float32), float(1 / (1 + np.exp(-answered)))
-
-    def _attend(self, number: int, x: Floats) -> Floats:
-        joined = self._linear(f"layers.{number}.qkv", x).reshape(len(x), 3, _HEADS, -1).transpose(1, 2, 0, 3)
-        q, k, v = joined
-        fit = q @ k.transpose(0, 2, 1) / np.sqrt(np.float32(q.shape[-1]))
-        share = np.exp(fit - fit.max(axis=-1, keepdims=True))
-        share /= share.sum(axis=-1, keepdims=True)
-        mixed = (share @ v).transpose(1, 0, 2).reshape(len(x), -1)
-        return self._linear(f"layers.{number}.out", mixed)
-
-    def _linear(self, name: str, x: Floats) -> Floats:
-        product: Floats = x @ self._weights[f"{name}.weight"].T + self._weights[f"{name}.bias"]
-        return product
-
-    def _norm(self, name: str, x: Floats) -> Floats:
-        centred = x - x.mean(axis=-1, keepdims=True)
-        scaled = centred / np.sqrt((centred**2).mean(axis=-1, keepdims=True) + np.float32(_EPSILON))
-        normal: Floats = scaled * self._weights[f"{name}.weight"] + self._weights[f"{name}.bias"]
-        return normal
+        at_once[:, _AGE] = shown[:, _AGE].mean()
+        shares, answered = self._council.run(None, {"read": vectors, "numbers": np.stack([shown, at_once])})
+        return Opinion(
+            places=places,
+            answered=float(_temper(answered[:1], _ANSWERED)[0]),
+            relevant=_temper(shares[0, :, 1], _RELEVANT),
+            outdated=shares[0, :, 2],
+            timeless=_temper(shares[1, :, 1], _RELEVANT),
+        )
 
 
 class ReaderSource:
@@ -231,17 +246,18 @@ def find_reader(spec: Reader | str | None) -> Callable[[], Reader] | None:
     return _own
 
 
-def _ensure_whole(folder: ModelFolder, name: str) -> bytes:
-    """Return a file's bytes; raise if they are not those that model.json promises."""
+def _temper(likely: Floats, by: float) -> Floats:
+    """Return probabilities whose log-odds are divided by a number."""
+    limited = np.clip(likely.astype(np.float64), _LIMIT, 1 - _LIMIT)
+    tempered: Floats = (1 / (1 + ((1 - limited) / limited) ** (1 / by))).astype(np.float32)
+    return tempered
+
+
+def _ensure_whole(folder: ModelFolder, name: str) -> None:
+    """Raise if a file's bytes are not those that model.json promises."""
     try:
         found = folder.file(name).read_bytes()
     except OSError as error:
         raise folder.damaged(name, str(error)) from error
     if hashlib.sha256(found).hexdigest() != folder.word(f"sha256 of {name}"):
         raise folder.damaged(name, "its hash is not the one in model.json")
-    return found
-
-
-def _load_arrays(folder: ModelFolder, name: str) -> dict[str, Floats]:
-    with np.load(io.BytesIO(_ensure_whole(folder, name)), allow_pickle=False) as arrays:
-        return {key: np.asarray(arrays[key], np.float32) for key in arrays.files}

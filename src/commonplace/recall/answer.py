@@ -114,8 +114,8 @@ def _judge(core: Core, search: Search, request: RecallRequest) -> Verdict:
             search.question, found, judgement, terms=search.terms, asked_at=request.asked_at, added=search.added
         )
         opinion = core.reader().read(request.query, sheet.passages, sheet.numbers, budget=core.settings.read_budget)
-        named = sheet.moments + _score_kinds(request, [found.rows[place] for place in sheet.places.tolist()])
-        return judge_read(opinion, sheet.places, named, found, judgement, request)
+        kinds = _score_kinds(request, [found.rows[place] for place in sheet.places.tolist()])
+        return judge_read(opinion, sheet.places, kinds, found, judgement, request)
     if core.reranker is not None:
         judgement = rerank(request.query, found, judgement, core.reranker, budget=core.settings.rerank_budget)
     asking = [

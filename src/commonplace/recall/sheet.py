@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from commonplace.models.reader import NUMBERS, Passage
+from commonplace.models.reader import MOST_SKIMMED, NUMBERS, Passage
 from commonplace.recall.evidence import Judgement, score_moments, score_speakers
 from commonplace.recall.request import ParsedQuestion
 from commonplace.store.base import Found
@@ -18,12 +18,9 @@ from commonplace.text import terms as analyze
 from commonplace.text.lexicon import ASSISTANTS
 from commonplace.values.arrays import Floats, Ints
 
-MOST_READ = 20
-"""Candidates that are read: beyond them, few are relevant, and each costs two milliseconds."""
-
 _SEATS = 5
 """Candidates that are read although others have more evidence, because they are of a day or a kind that was named."""
-_LONG = 360
+LONG = 360
 """Characters of a text of which only the part nearest to the question is read."""
 _NEAR = 3
 """Sequence numbers by which a turn and the one before it may be apart: sessions are written side by side."""
@@ -43,11 +40,6 @@ class Sheet:
     numbers: Floats
     """NUMBERS of each candidate, in about the range from -1 to 1."""
 
-    @property
-    def moments(self) -> Floats:
-        """The log-odds of when each candidate was said, if the question names a time; zeros otherwise."""
-        return self.numbers[:, NUMBERS.index("moment")] * _MOMENT
-
 
 def make_sheet(
     question: ParsedQuestion,
@@ -57,7 +49,7 @@ def make_sheet(
     terms: Sequence[int],
     asked_at: int,
     added: int = 0,
-    most: int = MOST_READ,
+    most: int = MOST_SKIMMED,
 ) -> Sheet:
     """Choose the best candidates and write them down for the reader.
 
@@ -90,7 +82,7 @@ def _find_before(rows: Sequence[MemoryRow]) -> dict[str, MemoryRow]:
 
 
 def _write_passage(row: MemoryRow, before: MemoryRow | None, terms: frozenset[int]) -> Passage:
-    text = row.text if len(row.text) <= _LONG else _cut(row.text, terms)
+    text = row.text if len(row.text) <= LONG else _cut(row.text, terms)
     return Passage(text=_with_speaker(row, text), before="" if before is None else _with_speaker(before, before.text))
 
 
@@ -103,8 +95,8 @@ def _cut(text: str, terms: frozenset[int]) -> str:
     parts = _PART.findall(text)
     held = [len(terms & analyze.terms(part).keys()) for part in parts]
     best = max(range(len(parts)), key=lambda place: (held[place], -place), default=0)
-    start = best - 1 if best and len(parts[best - 1]) < _LONG / 2 else best
-    return "".join(parts[start:])[:_LONG] if held and held[best] else text[:_LONG]
+    start = best - 1 if best and len(parts[best - 1]) < LONG / 2 else best
+    return "".join(parts[start:])[:LONG] if held and held[best] else text[:LONG]
 
 
 def _count(
@@ -127,7 +119,7 @@ def _count(
         "meaning": judgement.meaning[positions] / 5,
         "share": judgement.share[positions],
         "words": judgement.words[positions],
-        "rank": np.arange(len(rows)) / MOST_READ,
+        "rank": np.arange(len(rows)) / MOST_SKIMMED,
         "age": np.log1p(np.maximum(asked_at - said_at, 0) / _DAY) / 8,
         "newest": newest,
         "assistant": np.array([bool(voice & ASSISTANTS) for voice in voices]),
@@ -138,6 +130,6 @@ def _count(
         "moment": score_moments(question, said_at) / _MOMENT,
         "dated": np.full(len(rows), bool(question.dates)),
         "crowd": np.full(len(rows), np.log1p(found.candidates.searched) / 10),
-        "long": np.array([len(row.text) > _LONG for row in rows]),
+        "long": np.array([len(row.text) > LONG for row in rows]),
     }
     return np.stack([np.asarray(columns[name], np.float32) for name in NUMBERS], axis=1)

@@ -7,7 +7,6 @@ nothing if that is likeliest to be right.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,30 +15,31 @@ import numpy.typing as npt
 from commonplace.models.reader import Opinion
 from commonplace.recall.evidence import CERTAIN, Judgement, probability
 from commonplace.recall.request import RecallRequest
+from commonplace.recall.sheet import LONG
 from commonplace.store.base import Found
 from commonplace.values import Coverage
 from commonplace.values.arrays import Floats, Ints
 
-CARE = 1.4
+CARE = 1.1
 """How much worse it is to miss a relevant memory than to return an irrelevant one: the beta of an F-score."""
-SILENCE = 0.4
+SILENCE = 0.25
 """Worth of a rightly empty answer, where a perfect one is worth 1."""
 KNOWN = 0.75
 """Probability that there is an answer, from which the book knows it."""
 
-SEARCH = 0.2
+SEARCH = 0.1
 """Weight of each of the search's log-odds beside the reader's: words that are rare and exact, such as numbers and
 names, tell the search more than the reader."""
+CROWDED_SEARCH = 0.4
+"""What is added to that weight among very many memories."""
+LONG_SEARCH = 0.5
+"""What is added to it for a long text, of which the reader sees only a part."""
 _MOST = 3.0
 """The most that the search may add or take."""
-
+CROWDED_CARE = 3.0
+"""By how much of itself CARE grows among very many memories: the more there are, the less sure is each reading."""
 _MANY = 400
-"""Memories among which a miss counts twice as much: the more there are, the less sure is each reading."""
-_WHOLE = 0.999
-"""Share of the question's words above which a memory holds them all."""
-_APART = 3.0
-_REPLACED = 0.2
-"""Probability of being outdated from which it matters what a memory was replaced by."""
+"""Memories of which half as much is said as of very many."""
 _LIMIT = 1e-6
 """Probabilities are at least so far from 0 and 1."""
 
@@ -57,22 +57,26 @@ class Verdict:
 def judge_read(
     opinion: Opinion,
     places: Ints,
-    named: Floats,
+    kinds: Floats,
     found: Found[Judgement],
     judgement: Judgement,
     request: RecallRequest,
 ) -> Verdict:
-    """Return the verdict after the rows at `places` were read, or as many of them as there was time for.
+    """Return the verdict on the rows at `places`, some of which the reader read to the end.
 
-    `named` are the log-odds of their time and kind, if the question names one.
+    `kinds` are the log-odds of their kind, if the question names one.
     """
-    read = places[: len(opinion.relevant)]
+    read = places[opinion.places]
     if request.selection.superseded:  # outdated memories are asked for
         opinion = replace(opinion, relevant=np.maximum(opinion.relevant, opinion.timeless))
-    split = [found.rows[place].text.casefold().split() for place in read.tolist()]
-    opinion = hear_search(spare_parallels(opinion, split), judgement.evidence[found.positions[read]])
-    odds = tell_apart(_log_odds(opinion.relevant), judgement.words[found.positions[read]], split)
-    odds = odds + named[: len(read)]
+    crowd = found.candidates.searched / (found.candidates.searched + _MANY)
+    long = np.array([len(found.rows[place].text) > LONG for place in read.tolist()], np.float32)
+    opinion = hear_search(
+        opinion,
+        judgement.evidence[found.positions[read]],
+        weight=SEARCH + CROWDED_SEARCH * crowd + LONG_SEARCH * long,
+    )
+    odds = _log_odds(opinion.relevant) + kinds[opinion.places]
     opinion = replace(opinion, relevant=probability(odds))
     said = np.full_like(judgement.evidence, np.nan)
     said[found.positions[read]] = odds
@@ -81,9 +85,8 @@ def judge_read(
     evidence = np.where(np.isnan(said), unread, said).astype(np.float32)
     relevance = probability(np.maximum(evidence, -CERTAIN))
     judged = replace(judgement, evidence=evidence, relevance=relevance, reread=said)
-    # Among many memories, and where a question asks for all of a time or a kind, a miss counts more.
-    crowd = found.candidates.searched
-    chosen = read[choose(opinion, care=CARE * (1 + 2 * crowd / (crowd + _MANY) + 2 * bool(named.any())))]
+    # Among many memories, and where a question asks for all of a kind, a miss counts more.
+    chosen = read[choose(opinion, care=CARE * (1 + CROWDED_CARE * crowd + 2 * bool(kinds.any())))]
     coverage: Coverage = "unknown"
     if len(chosen):
         coverage = "known" if opinion.answered >= KNOWN else "partly known"
@@ -98,57 +101,13 @@ def judge_read(
     )
 
 
-def hear_search(opinion: Opinion, evidence: Floats) -> Opinion:
+def hear_search(opinion: Opinion, evidence: Floats, weight: Floats) -> Opinion:
     """Return the opinion after the search had its say, relative to what it says of the likely answer."""
     if not len(evidence):
         return opinion
     usual = float((evidence * opinion.relevant).sum() / max(float(opinion.relevant.sum()), _LIMIT))
-    odds = _log_odds(opinion.relevant) + np.clip(SEARCH * (evidence - usual), -_MOST, _MOST)
+    odds = _log_odds(opinion.relevant) + np.clip(weight * (evidence - usual), -_MOST, _MOST)
     return replace(opinion, relevant=probability(odds))
-
-
-def spare_parallels(opinion: Opinion, split: Sequence[Sequence[str]]) -> Opinion:
-    """Return the opinion after statements of one form about different things got back what being older cost them.
-
-    "Ana's ferry leaves from pier four" is not outdated by "Bo's ferry leaves from pier nine".
-    """
-    relevant = opinion.relevant.copy()
-    for place in np.flatnonzero(opinion.outdated > _REPLACED).tolist():
-        rivals = [n for n in range(len(split)) if opinion.relevant[n] > opinion.relevant[place]]
-        if any(_are_parallel(split[place], split[n]) for n in rivals):
-            relevant[place] = max(relevant[place], opinion.timeless[place])
-    return replace(opinion, relevant=relevant)
-
-
-def _are_parallel(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Tell whether two texts of one form differ in two words or more that are not numbers: a change differs in one."""
-    differ = [(a, b) for a, b in zip(one, other, strict=False) if a != b]
-    words = [pair for pair in differ if not any(letter.isdigit() for letter in "".join(pair))]
-    return _have_one_form(one, other) and len(words) > 1
-
-
-def tell_apart(odds: Floats, words: Floats, split: Sequence[Sequence[str]]) -> Floats:
-    """Return the log-odds after memories of one form were told apart by the question's words.
-
-    "Printer 3 is on floor 3" and "Printer 4 is on floor 4" look like a statement and its correction. If one holds all
-    of the question's words and the other does not, they are about different things, and the first is the one asked for.
-    """
-    whole = np.flatnonzero(words > _WHOLE).tolist()
-    if not whole or len(whole) == len(words):
-        return odds
-    told: Floats = odds.copy()
-    for place in whole:
-        like = [n for n in range(len(split)) if words[n] <= _WHOLE and _have_one_form(split[place], split[n])]
-        if like:
-            told[place] = max(told[place], float(odds[like].max()))
-            told[like] = np.minimum(told[like], told[place] - _APART)
-    return told
-
-
-def _have_one_form(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Tell whether two texts have as many words, of which a third or more are the same ones at the same places."""
-    same = sum(a == b for a, b in zip(one, other, strict=False))
-    return len(one) == len(other) and 3 * same >= len(one)
 
 
 def _log_odds(shares: Floats) -> Floats:

@@ -21,28 +21,23 @@ _INPUTS: Final = frozenset({"input_ids", "attention_mask", "token_type_ids"})
 _SPECIAL: Final = ("[UNK]", "[CLS]", "[SEP]", "[PAD]")
 
 
-class Bert:
-    """Runs `model.onnx` on WordPiece tokens of `vocab.txt` and returns its first output. Threads may share it."""
+class BertTokens:
+    """Splits texts into the WordPiece tokens of `vocab.txt`, and lays rows of them out for a model."""
 
-    def __init__(self, folder: ModelFolder, *, threads: int) -> None:
+    def __init__(self, folder: ModelFolder) -> None:
         vocabulary = folder.vocabulary()
         if missing := [token for token in _SPECIAL if token not in vocabulary]:
             raise folder.damaged("vocab.txt", f"it has no token {missing[0]}")
         self._tokenizer = WordPiece(vocabulary)
         self._first, self._last = vocabulary["[CLS]"], vocabulary["[SEP]"]
         self._padding = vocabulary["[PAD]"]
-        self._session = _open_session(folder, threads)
-        self._inputs = [given.name for given in self._session.get_inputs()]
-        if unknown := sorted(set(self._inputs) - _INPUTS):
-            raise folder.damaged("model.onnx", f"it has unsupported inputs: {unknown}")
-        self._output: str = self._session.get_outputs()[0].name
 
     def tokens(self, text: str, limit: int) -> list[int]:
         """Return the ids of a text, without special tokens, at most `limit` of them."""
         return self._tokenizer.encode(text, limit)
 
-    def run(self, batch: Sequence[Sequence[list[int]]]) -> tuple[Vectors, Ints]:
-        """Return the output for each row of one or more segments, and the mask that tells tokens from padding."""
+    def pad(self, batch: Sequence[Sequence[list[int]]]) -> dict[str, Ints]:
+        """Return a model's inputs for rows of one or more segments: ids, types, and the mask that tells padding."""
         width = max(sum(map(len, segments)) + len(segments) for segments in batch) + 1
         ids = np.full((len(batch), width), self._padding, dtype=np.int64)
         mask, types = np.zeros_like(ids), np.zeros_like(ids)
@@ -53,9 +48,25 @@ class Bert:
                 ids[row, start:end] = [*tokens, self._last]
                 types[row, start:end] = min(kind, 1)
             mask[row, :end] = 1
-        feeds = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
+        return {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
+
+
+class Bert(BertTokens):
+    """Runs `model.onnx` on tokens and returns its first output. Threads may share it."""
+
+    def __init__(self, folder: ModelFolder, *, threads: int) -> None:
+        super().__init__(folder)
+        self._session = open_session(folder, "model.onnx", threads)
+        self._inputs = [given.name for given in self._session.get_inputs()]
+        if unknown := sorted(set(self._inputs) - _INPUTS):
+            raise folder.damaged("model.onnx", f"it has unsupported inputs: {unknown}")
+        self._output: str = self._session.get_outputs()[0].name
+
+    def run(self, batch: Sequence[Sequence[list[int]]]) -> tuple[Vectors, Ints]:
+        """Return the output for each row of one or more segments, and the mask that tells tokens from padding."""
+        feeds = self.pad(batch)
         found: Vectors = self._session.run([self._output], {name: feeds[name] for name in self._inputs})[0]
-        return found, mask
+        return found, feeds["attention_mask"]
 
 
 def batches(counts: Sequence[int]) -> Iterator[list[int]]:
@@ -70,8 +81,9 @@ def batches(counts: Sequence[int]) -> Iterator[list[int]]:
         yield batch
 
 
-def _open_session(folder: ModelFolder, threads: int) -> Any:  # onnxruntime has no types
-    path = folder.file("model.onnx")
+def open_session(folder: ModelFolder, name: str, threads: int) -> Any:  # onnxruntime has no types
+    """Return a session that runs a model of the folder."""
+    path = folder.file(name)
     try:
         onnxruntime: Any = import_module("onnxruntime")  # optional, and slow to import
     except ImportError as error:
@@ -84,7 +96,7 @@ def _open_session(folder: ModelFolder, threads: int) -> Any:  # onnxruntime has 
     try:
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime's errors have no other common base
-        raise folder.damaged("model.onnx", str(error)) from error
+        raise folder.damaged(name, str(error)) from error
 
 
 class OnnxEmbedder:
