@@ -115,7 +115,7 @@ def _judge(core: Core, search: Search, request: RecallRequest) -> Verdict:
         )
         opinion = core.reader().read(request.query, sheet.passages, sheet.numbers, budget=core.settings.read_budget)
         kinds = _score_kinds(request, [found.rows[place] for place in sheet.places.tolist()])
-        return judge_read(opinion, sheet.places, kinds, found, judgement, request)
+        return judge_read(opinion, sheet.places, kinds, sheet.moments, found, judgement, request)
     if core.reranker is not None:
         judgement = rerank(request.query, found, judgement, core.reranker, budget=core.settings.rerank_budget)
     asking = [

@@ -152,6 +152,11 @@ class Dates:
         whole = [] if self.months else [(date(year, 1, 1), date(year, 12, 31)) for year in sorted(self.years)]
         return (*self.counted, *months, *whole)
 
+    def are_past(self, asked: date) -> bool:
+        """Tell whether the dates are days gone by: of "tonight" or "this week" people speak before it comes."""
+        spans = self.spans(asked)
+        return bool(spans) and all(last < asked for _, last in spans)
+
     def months_off(self, said: date) -> int | None:
         """Return the months between a date and the nearest named month; None in a year that was not meant."""
         if self.years and said.year not in self.years:

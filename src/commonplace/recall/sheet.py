@@ -10,12 +10,13 @@ from itertools import pairwise
 import numpy as np
 
 from commonplace.models.reader import MOST_SKIMMED, NUMBERS, Passage
-from commonplace.recall.evidence import Judgement, score_moments, score_speakers
+from commonplace.recall.evidence import CERTAIN, Judgement, score_moments, score_speakers
 from commonplace.recall.request import ParsedQuestion
 from commonplace.store.base import Found
 from commonplace.store.row import MemoryRow
 from commonplace.text import terms as analyze
 from commonplace.text.lexicon import ASSISTANTS
+from commonplace.values import times
 from commonplace.values.arrays import Floats, Ints
 
 _SEATS = 5
@@ -24,8 +25,8 @@ LONG = 360
 """Characters of a text of which only the part nearest to the question is read."""
 _NEAR = 3
 """Sequence numbers by which a turn and the one before it may be apart: sessions are written side by side."""
-_DAY = 86_400e6
-_MOMENT = 4
+_HOUR = 3_600_000_000
+_MOMENT = np.float32(4)
 """Log-odds of a moment that count as 1 among the numbers."""
 _PART = re.compile(r"[^.!?\n]*[.!?\n]+\s*|[^.!?\n]+")
 
@@ -39,6 +40,8 @@ class Sheet:
     passages: list[Passage]
     numbers: Floats
     """NUMBERS of each candidate, in about the range from -1 to 1."""
+    moments: Floats
+    """The log-odds against candidates that were not said when the question asks for, beside those that were."""
 
 
 def make_sheet(
@@ -64,10 +67,14 @@ def make_sheet(
     before = _find_before(found.rows)
     rows = [found.rows[place] for place in places.tolist()]
     passages = [_write_passage(row, before.get(row.id), frozenset(terms)) for row in rows]
+    numbers = _count(question, rows, found, judgement, places, asked_at)
+    moments = _MOMENT * numbers[:, NUMBERS.index("moment")]
+    past = question.dates.are_past(times.from_micros(asked_at).date())
     return Sheet(
         places=places,
         passages=passages,
-        numbers=_count(question, rows, found, judgement, places, asked_at),
+        numbers=numbers,
+        moments=moments - moments.max(initial=-CERTAIN) if past else np.zeros_like(moments),
     )
 
 
@@ -120,7 +127,8 @@ def _count(
         "share": judgement.share[positions],
         "words": judgement.words[positions],
         "rank": np.arange(len(rows)) / MOST_SKIMMED,
-        "age": np.log1p(np.maximum(asked_at - said_at, 0) / _DAY) / 8,
+        # By the hour, so that a question that is asked again a second later is judged alike.
+        "age": np.log1p(np.maximum(asked_at - said_at, 0) // _HOUR / 24) / 8,
         "newest": newest,
         "assistant": np.array([bool(voice & ASSISTANTS) for voice in voices]),
         "named": np.sign(spoken),

@@ -7,6 +7,7 @@ nothing if that is likeliest to be right.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -40,6 +41,13 @@ CROWDED_CARE = 3.0
 """By how much of itself CARE grows among very many memories: the more there are, the less sure is each reading."""
 _MANY = 400
 """Memories of which half as much is said as of very many."""
+MOMENT = 0.5
+"""Weight of the time that a question names: the council knows of it, too."""
+_WHOLE = 0.999
+"""Share of the question's words above which a memory holds them all."""
+_APART = 3.0
+_REPLACED = 0.2
+"""Probability of being outdated from which it matters what a memory was replaced by."""
 _LIMIT = 1e-6
 """Probabilities are at least so far from 0 and 1."""
 
@@ -58,25 +66,28 @@ def judge_read(
     opinion: Opinion,
     places: Ints,
     kinds: Floats,
+    moments: Floats,
     found: Found[Judgement],
     judgement: Judgement,
     request: RecallRequest,
 ) -> Verdict:
     """Return the verdict on the rows at `places`, some of which the reader read to the end.
 
-    `kinds` are the log-odds of their kind, if the question names one.
+    `kinds` and `moments` are the log-odds of their kind and time, if the question names one.
     """
     read = places[opinion.places]
     if request.selection.superseded:  # outdated memories are asked for
         opinion = replace(opinion, relevant=np.maximum(opinion.relevant, opinion.timeless))
+    split = [found.rows[place].text.casefold().split() for place in read.tolist()]
     crowd = found.candidates.searched / (found.candidates.searched + _MANY)
     long = np.array([len(found.rows[place].text) > LONG for place in read.tolist()], np.float32)
     opinion = hear_search(
-        opinion,
+        spare_parallels(opinion, split),
         judgement.evidence[found.positions[read]],
         weight=SEARCH + CROWDED_SEARCH * crowd + LONG_SEARCH * long,
     )
-    odds = _log_odds(opinion.relevant) + kinds[opinion.places]
+    odds = tell_apart(_log_odds(opinion.relevant), judgement.words[found.positions[read]], split)
+    odds = odds + kinds[opinion.places] + MOMENT * moments[opinion.places]
     opinion = replace(opinion, relevant=probability(odds))
     said = np.full_like(judgement.evidence, np.nan)
     said[found.positions[read]] = odds
@@ -108,6 +119,50 @@ def hear_search(opinion: Opinion, evidence: Floats, weight: Floats) -> Opinion:
     usual = float((evidence * opinion.relevant).sum() / max(float(opinion.relevant.sum()), _LIMIT))
     odds = _log_odds(opinion.relevant) + np.clip(weight * (evidence - usual), -_MOST, _MOST)
     return replace(opinion, relevant=probability(odds))
+
+
+def spare_parallels(opinion: Opinion, split: Sequence[Sequence[str]]) -> Opinion:
+    """Return the opinion after statements of one form about different things got back what being older cost them.
+
+    "Ana's ferry leaves from pier four" is not outdated by "Bo's ferry leaves from pier nine".
+    """
+    relevant = opinion.relevant.copy()
+    for place in np.flatnonzero(opinion.outdated > _REPLACED).tolist():
+        rivals = [n for n in range(len(split)) if opinion.relevant[n] > opinion.relevant[place]]
+        if any(_are_parallel(split[place], split[n]) for n in rivals):
+            relevant[place] = max(relevant[place], opinion.timeless[place])
+    return replace(opinion, relevant=relevant)
+
+
+def _are_parallel(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Tell whether two texts of one form differ in two words or more that are not numbers: a change differs in one."""
+    differ = [(a, b) for a, b in zip(one, other, strict=False) if a != b]
+    words = [pair for pair in differ if not any(letter.isdigit() for letter in "".join(pair))]
+    return _have_one_form(one, other) and len(words) > 1
+
+
+def tell_apart(odds: Floats, words: Floats, split: Sequence[Sequence[str]]) -> Floats:
+    """Return the log-odds after memories of one form were told apart by the question's words.
+
+    "Printer 3 is on floor 3" and "Printer 4 is on floor 4" look like a statement and its correction. If one holds all
+    of the question's words and the other does not, they are about different things, and the first is the one asked for.
+    """
+    whole = np.flatnonzero(words > _WHOLE).tolist()
+    if not whole or len(whole) == len(words):
+        return odds
+    told: Floats = odds.copy()
+    for place in whole:
+        like = [n for n in range(len(split)) if words[n] <= _WHOLE and _have_one_form(split[place], split[n])]
+        if like:
+            told[place] = max(told[place], float(odds[like].max()))
+            told[like] = np.minimum(told[like], told[place] - _APART)
+    return told
+
+
+def _have_one_form(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Tell whether two texts have as many words, of which a third or more are the same ones at the same places."""
+    same = sum(a == b for a, b in zip(one, other, strict=False))
+    return len(one) == len(other) and 3 * same >= len(one)
 
 
 def _log_odds(shares: Floats) -> Floats:
