@@ -77,7 +77,9 @@ def main() -> None:
     options = parser.parse_args()
     chance = random.Random(SEED)
     cases = data.load([options.data / name for name in ("locomo.json", "longmemeval.json")])
-    chats = {name: [case.units for case in cases if case.set == name] for name in ("locomo", "longmemeval mix")}
+    chats: dict[str, Sequence[Sequence[data.Unit]]] = {
+        name: [case.units for case in cases if case.set == name] for name in ("locomo", "longmemeval mix")
+    }
     chats["realmem"] = load_realmem(options.data / "realmem.json")
     turns = [turn for name, some in chats.items() for turn in draw(name, some, -(-options.count // 3), chance)]
     with tempfile.TemporaryDirectory() as folder:

@@ -137,6 +137,24 @@ def test_what_there_was_no_time_to_read_is_not_returned(opened: Opened) -> None:
     assert all(hit.parts.reread is not None for hit in hits)
 
 
+def test_a_turn_that_asks_nothing_gets_less_than_a_question(opened: Opened) -> None:
+    book, _ = opened(lambda text: 0.9 - 0.1 * int(text.split()[5]))
+    book.remember([f"We walked up hill number {number} and were happy" for number in range(8)])
+    told_turn = "We walked up the hill again today and it was so lovely that we were all happy"
+    assert len(book.recall("Which hill did we walk up?")) > len(book.recall(told_turn))
+
+
+def test_what_one_speaker_repeats_is_read_once(opened: Opened) -> None:
+    book, reader = opened(lambda text: 0.9)
+    for text, source in (("Tea at five.", "Ana"), ("tea at five", "Ana"), ("Tea at five", "Bo")):
+        book.remember(text, source=source)
+    book.recall("When is tea?")
+    assert sorted(passage.text.casefold().rstrip(".") for passage in reader.shown) == [
+        "ana: tea at five",
+        "bo: tea at five",
+    ]
+
+
 def test_a_short_turn_is_shown_with_the_turn_before_it(opened: Opened) -> None:
     book, reader = opened(lambda text: 0.9)
     talk = Scope(session="talk")

@@ -99,7 +99,7 @@ def split_passage(split: Split, passage: Passage) -> list[list[int]]:
 
 
 class Skimmed(NamedTuple):
-    """What was skimmed of one passage."""
+    """A passage after skimming."""
 
     worth: float
     """Log-odds that it bears on the question."""

@@ -61,7 +61,7 @@ def make_sheet(
     evidence = judgement.evidence[found.positions]
     # Engines differ in the last digits: what is as good as equal goes by age, so that both show the same ones.
     seqs = np.array([row.seq for row in found.rows], np.int64)
-    order = np.lexsort((seqs, -np.round(evidence, 3)))
+    order = _drop_copies(np.lexsort((seqs, -np.round(evidence, 3))), found.rows)
     seats = np.flatnonzero(order >= len(found.rows) - added)[:_SEATS]
     places = order[np.union1d(np.arange(min(most - len(seats), len(order))), seats)]
     before = _find_before(found.rows)
@@ -76,6 +76,23 @@ def make_sheet(
         numbers=numbers,
         moments=moments - moments.max(initial=-CERTAIN) if past else np.zeros_like(moments),
     )
+
+
+def _drop_copies(order: Ints, rows: Sequence[MemoryRow]) -> Ints:
+    """Return the order without what one speaker said again in the same words: a copy is no correction.
+
+    Of a message and a memory that was learned from it, the memory stays.
+    """
+    kept: list[int] = []
+    seen: dict[tuple[str | None, str], int] = {}
+    for place in order.tolist():
+        row = rows[place]
+        at = seen.setdefault((row.source, row.text.casefold().rstrip(" .!")), len(kept))
+        if at == len(kept):
+            kept.append(place)
+        elif row.kind != "message" and rows[kept[at]].kind == "message":
+            kept[at] = place
+    return np.array(kept, np.int64)
 
 
 def _find_before(rows: Sequence[MemoryRow]) -> dict[str, MemoryRow]:

@@ -25,6 +25,10 @@ CARE = 1.1
 """How much worse it is to miss a relevant memory than to return an irrelevant one: the beta of an F-score."""
 SILENCE = 0.25
 """Worth of a rightly empty answer, where a perfect one is worth 1."""
+TOLD_CARE, TOLD_SILENCE = 0.5, 1.0
+"""The same two, if the query is a turn that asks nothing: few memories help with it, and many share its mood."""
+_MANY_WORDS = 12
+"""Words from which a query without a question mark tells something; twice as many make any query a long turn."""
 KNOWN = 0.75
 """Probability that there is an answer, from which the book knows it."""
 
@@ -41,7 +45,7 @@ CROWDED_CARE = 3.0
 """By how much of itself CARE grows among very many memories: the more there are, the less sure is each reading."""
 _MANY = 400
 """Memories of which half as much is said as of very many."""
-MOMENT = 0.5
+MOMENT = 0.75
 """Weight of the time that a question names: the council knows of it, too."""
 _WHOLE = 0.999
 """Share of the question's words above which a memory holds them all."""
@@ -96,8 +100,14 @@ def judge_read(
     evidence = np.where(np.isnan(said), unread, said).astype(np.float32)
     relevance = probability(np.maximum(evidence, -CERTAIN))
     judged = replace(judgement, evidence=evidence, relevance=relevance, reread=said)
-    # Among many memories, and where a question asks for all of a kind, a miss counts more.
-    chosen = read[choose(opinion, care=CARE * (1 + CROWDED_CARE * crowd + 2 * bool(kinds.any())))]
+    words = request.query.count(" ") + 1
+    if "?" not in request.query and words > _MANY_WORDS:
+        chosen = read[choose(opinion, care=TOLD_CARE, silence=TOLD_SILENCE)]
+    else:
+        # Among many memories, and where a question asks for all of a kind, a miss counts more. A long turn shares its
+        # phrases with many memories that have nothing to do with it.
+        crowded = CROWDED_CARE * crowd * (words <= 2 * _MANY_WORDS)
+        chosen = read[choose(opinion, care=CARE * (1 + crowded + 2 * bool(kinds.any())))]
     coverage: Coverage = "unknown"
     if len(chosen):
         coverage = "known" if opinion.answered >= KNOWN else "partly known"
