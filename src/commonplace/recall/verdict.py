@@ -44,7 +44,7 @@ _MOST = 3.0
 CROWDED_CARE = 3.0
 """By how much of itself CARE grows among very many memories: the more there are, the less sure is each reading."""
 _MANY = 400
-"""Memories of which half as much is said as of very many."""
+"""Memories at which a book is half as crowded as it can be."""
 MOMENT = 0.75
 """Weight of the time that a question names: the council knows of it, too."""
 _WHOLE = 0.999
@@ -100,14 +100,7 @@ def judge_read(
     evidence = np.where(np.isnan(said), unread, said).astype(np.float32)
     relevance = probability(np.maximum(evidence, -CERTAIN))
     judged = replace(judgement, evidence=evidence, relevance=relevance, reread=said)
-    words = request.query.count(" ") + 1
-    if "?" not in request.query and words > _MANY_WORDS:
-        chosen = read[choose(opinion, care=TOLD_CARE, silence=TOLD_SILENCE)]
-    else:
-        # Among many memories, and where a question asks for all of a kind, a miss counts more. A long turn shares its
-        # phrases with many memories that have nothing to do with it.
-        crowded = CROWDED_CARE * crowd * (words <= 2 * _MANY_WORDS)
-        chosen = read[choose(opinion, care=CARE * (1 + crowded + 2 * bool(kinds.any())))]
+    chosen = read[_choose_for(request.query, opinion, crowd=crowd, of_a_kind=bool(kinds.any()))]
     coverage: Coverage = "unknown"
     if len(chosen):
         coverage = "known" if opinion.answered >= KNOWN else "partly known"
@@ -120,6 +113,17 @@ def judge_read(
         best=[(place, int(found.positions[place])) for place in chosen.tolist()],
         coverage=coverage,
     )
+
+
+def _choose_for(query: str, opinion: Opinion, *, crowd: float, of_a_kind: bool) -> Ints:
+    """Return the places of the memories to return for a question, or for a turn that may ask nothing."""
+    words = query.count(" ") + 1
+    if "?" not in query and words > _MANY_WORDS:
+        return choose(opinion, care=TOLD_CARE, silence=TOLD_SILENCE)
+    # Among many memories, and where a question asks for all of a kind, a miss counts more. Not so for a long turn: it
+    # shares its phrases with many memories that have nothing to do with it.
+    crowded = CROWDED_CARE * crowd * (words <= 2 * _MANY_WORDS)
+    return choose(opinion, care=CARE * (1 + crowded + 2 * of_a_kind))
 
 
 def hear_search(opinion: Opinion, evidence: Floats, weight: Floats) -> Opinion:
