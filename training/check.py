@@ -45,6 +45,15 @@ def check_question(question: dict[str, Any], ids: set[str], place: str) -> None:
     ensure((question["type"] in UNANSWERED) == (not relevant), place, "what is relevant does not fit the type")
 
 
+def check_fragment(fragment: dict[str, Any]) -> None:
+    """Check that what a sentence needs is there: "2.1" is the first sentence of the second message."""
+    messages = fragment["messages"]
+    there = {f"{m}.{s}" for m, each in enumerate(messages, 1) for s in range(1, len(each["sentences"]) + 1)}
+    for message in messages:
+        for sentence in message["sentences"]:
+            ensure(set(sentence["needs"]) <= there, fragment["id"], "a sentence needs one that is not there")
+
+
 def main() -> None:
     for path in sorted((HERE / "books").glob("*.json")):
         books = json.loads(path.read_text("utf-8"))["books"]
@@ -58,6 +67,8 @@ def main() -> None:
     for path in sorted((HERE / "keep").glob("*.json")):
         fragments = json.loads(path.read_text("utf-8"))
         sentences = [each for part in fragments for message in part["messages"] for each in message["sentences"]]
+        for fragment in fragments:
+            check_fragment(fragment)
         kept = sum(each["keep"] for each in sentences)
         print(f"{path.name}: {len(fragments)} fragments, {len(sentences)} sentences, {kept} kept")
 

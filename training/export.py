@@ -1,4 +1,4 @@
-"""Write the reader's three parts as ONNX files, node by node, so that no exporter's version matters."""
+"""Write the reader's parts as ONNX files, node by node, so that no exporter's version matters."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from council import HEADS as VOICES
 from council import SEAT, Council
 from encoder import EPSILON, HEADS, SKIM, WIDTH, Encoder, Layer
 from onnx import TensorProto, helper, numpy_helper
+from statements import Heads
 
 OPSET = 20
 LONGEST = 192
@@ -18,6 +19,10 @@ LONGEST = 192
 BLOCK = 32
 """Numbers of a word's row that share a scale."""
 HIDDEN = ["rows", "tokens", WIDTH]
+_UPPER_INPUTS = {
+    "hidden": (TensorProto.FLOAT, HIDDEN),
+    "attention_mask": (TensorProto.INT64, ["rows", "tokens"]),
+}
 
 
 class Graph:
@@ -142,16 +147,35 @@ def build_skim(encoder: Encoder) -> onnx.ModelProto:
 def build_read(encoder: Encoder) -> onnx.ModelProto:
     """Return the second half: what was read of each token in, one vector of each row out."""
     graph = Graph()
+    _, read = _add_upper(graph, encoder.layers[SKIM:], encoder.pool)
+    return graph.model(_UPPER_INPUTS, {"read": (read, ["rows", WIDTH])})
+
+
+def build_statements(layers: Sequence[Layer], pool: object, heads: Heads) -> onnx.ModelProto:
+    """Return the second half for statements: the probabilities of every head's answers out."""
+    graph = Graph()
+    first, pooled = _add_upper(graph, layers, pool)
+    read = graph.step("Concat", pooled, first, axis=-1)
+    named = {
+        "relation": heads.relation,
+        **dict(zip(("kind", "owner", "act", "time", "needs"), heads.details, strict=True)),
+    }
+    outputs = {
+        name: (graph.step("Softmax", graph.linear(read, head), axis=-1), ["rows", head.out_features])
+        for name, head in named.items()
+    }
+    keep = graph.step("Squeeze", graph.step("Sigmoid", graph.linear(read, heads.keep)), graph.ints(1))
+    return graph.model(_UPPER_INPUTS, {**outputs, "keep": (keep, ["rows"])})
+
+
+def _add_upper(graph: Graph, layers: Sequence[Layer], pool: object) -> tuple[str, str]:
+    """Add a second half, and return what it read of the first token, plain and pooled."""
     x, bias = "hidden", graph.bias("attention_mask")
-    *layers, last = encoder.layers[SKIM:]
-    for layer in layers:
+    for layer in layers[:-1]:
         x = graph.layer(x, layer, bias)
-    x = graph.layer(x, last, bias, only_first=True)
-    read = graph.step("Tanh", graph.linear(graph.step("Squeeze", x, graph.ints(1)), encoder.pool))
-    mask = (TensorProto.INT64, ["rows", "tokens"])
-    return graph.model(
-        {"hidden": (TensorProto.FLOAT, HIDDEN), "attention_mask": mask}, {"read": (read, ["rows", WIDTH])}
-    )
+    x = graph.layer(x, layers[-1], bias, only_first=True)
+    first = graph.step("Squeeze", x, graph.ints(1))
+    return first, graph.step("Tanh", graph.linear(first, pool))
 
 
 def build_council(council: Council) -> onnx.ModelProto:
@@ -186,21 +210,27 @@ def build_council(council: Council) -> onnx.ModelProto:
 
 
 def write_encoder(encoder: Encoder, folder: Path) -> None:
-    """Write both halves of the encoder with int8 weights, one scale a column."""
+    """Write both halves of the encoder with int8 weights."""
+    _quantise(build_skim(encoder), folder, "skim")
+    _quantise(build_read(encoder), folder, "read")
+
+
+def write_statements(layers: Sequence[Layer], pool: object, heads: Heads, folder: Path) -> None:
+    """Write the second half for statements, with its heads, with int8 weights."""
+    _quantise(build_statements(layers, pool, heads), folder, "statements")
+
+
+def _quantise(model: onnx.ModelProto, folder: Path, name: str) -> None:
+    """Write a model with int8 weights, one scale a column."""
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     folder.mkdir(parents=True, exist_ok=True)
-    for name, build in (("skim", build_skim), ("read", build_read)):
-        plain = folder / f"{name}.f32.onnx"
-        onnx.save(build(encoder), plain)
-        quantize_dynamic(
-            plain,
-            folder / f"{name}.onnx",
-            weight_type=QuantType.QInt8,
-            per_channel=True,
-            op_types_to_quantize=["MatMul"],
-        )
-        plain.unlink()
+    plain = folder / f"{name}.f32.onnx"
+    onnx.save(model, plain)
+    quantize_dynamic(
+        plain, folder / f"{name}.onnx", weight_type=QuantType.QInt8, per_channel=True, op_types_to_quantize=["MatMul"]
+    )
+    plain.unlink()
 
 
 def write_council(council: Council, folder: Path) -> None:

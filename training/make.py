@@ -19,6 +19,8 @@ def main() -> None:
     work = Path(sys.argv[1])
     books = sorted((HERE / "books").glob("*.json"))
     # The books with two letters were written last: they were asked in the second half of the training only.
+    # The newest were written after it, and have not been trained on yet.
+    books = [book for book in books if book.stem not in ("aq", "ar", "as")]
     last = ",".join(book.stem for book in books if len(book.stem) > 1)
     first, model = work / "first.pt", work / "model.pt"
     steps: list[tuple[Path, list[object]]] = [

@@ -109,6 +109,23 @@ def test_of_two_certainties_of_one_age_the_better_evidence_comes_first() -> None
     assert scored(41.0, recency("fact", DAY + 1), 1.0) > scored(40.0, recency("fact", DAY), 1.0)
 
 
+def test_of_two_that_answer_alike_the_used_one_comes_first_after_a_year() -> None:
+    weights = {used: recency_of_used("message", 400 * DAY, used) * strength(0.5, used=used) for used in (0, 1, 4, 12)}
+    assert [*weights.values()] == sorted(weights.values())
+    assert weights[0] < 0.86
+    assert weights[12] > recency("message", 0)
+
+
+def recency_of_used(kind: Kind, age: float, used: int) -> float:
+    return weigh.recency(age, weigh.stretch(HALF_LIVES[kind], used=used, confirmed=0))
+
+
+def test_of_an_old_message_and_an_old_fact_that_answer_alike_the_fact_comes_first() -> None:
+    fact = scored(log_odds(0.94), recency("fact", 400 * DAY))
+    message = scored(log_odds(0.98), recency("message", 400 * DAY))
+    assert fact > message
+
+
 def test_recency_does_not_make_up_for_doubtful_relevance() -> None:
     doubtful = scored(log_odds(0.5), recency("note", 0), strength(0.5))
     certain = scored(log_odds(0.99), recency("note", 10_000 * DAY), strength(0.5))

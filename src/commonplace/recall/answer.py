@@ -357,12 +357,13 @@ def _drop_covered(ranked: list[int], rows: Sequence[MemoryRow], related: Related
 
 def _weigh(row: MemoryRow, at: int, judgement: Judgement, use: FeedbackRow, request: RecallRequest) -> Score:
     reread = judgement.reread
+    half_life = strength.stretch(request.half_lives[row.kind], used=use.used, confirmed=use.confirmed)
     return Score(
         meaning=float(judgement.meaning[at]),
         words=float(judgement.words[at]),
         relevance=float(judgement.relevance[at]),
         certainty=evidence.certainty(float(judgement.evidence[at])),
-        recency=strength.recency((request.now - row.said_at) / 1e6, request.half_lives[row.kind]),
+        recency=strength.recency((request.now - row.said_at) / 1e6, half_life),
         strength=strength.strength(
             row.importance, used=use.used, ignored=use.ignored, wrong=use.wrong, confirmed=use.confirmed
         ),

@@ -72,7 +72,7 @@ EXPECTED = (0.2, 0.89, 0.024)
 CERTAIN = 60.0
 """Log-odds beyond which nothing changes, so that no cosine can overflow."""
 _CERTAINTY = 0.0057
-"""Weight of one of log-odds among certain memories: a ninth of a memory's whole decay."""
+"""Weight of one of log-odds among certain memories: a thirtieth of a memory's whole decay."""
 _NEAR = 3
 """Sequence numbers by which neighbours may be apart for each step: sessions are written side by side."""
 _CLOSEST = 40

@@ -19,7 +19,7 @@ TURNS = 1_000
 
 
 async def many(path: Path, embedder: Watched, trespasses: Trespasses) -> None:
-    with commonplace.open(path, embedder=embedder, settings=Settings(durability="normal")) as book:
+    with commonplace.open(path, embedder=embedder, reader=None, settings=Settings(durability="normal")) as book:
         memory, canvas = CommonplaceMemory(book, k=3), CanvasMemory(book)
         listening = CommonplaceMemory(book, learn=True)
         tools = [canvas.get_update_file_tool(), canvas.get_apply_patch_tool(), *memory_tools(book)]

@@ -93,6 +93,8 @@ def open_session(folder: ModelFolder, name: str, threads: int) -> Any:  # onnxru
     options.inter_op_num_threads = 1
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.log_severity_level = 3
+    # Without it, processors that lack VNNI add up int8 products in 16 bits, which overflow: other answers there.
+    options.add_session_config_entry("session.x64quantprecision", "1")
     try:
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime's errors have no other common base

@@ -6,6 +6,12 @@ import re
 
 from commonplace.reconcile.claims.tokens import LONGEST
 
+_ENTRY = re.compile(
+    r"(?P<what>(?!(?:note|update|todo|reminder|fyi|ps|step|item|edit|question|answer)s?\b)[a-z][\w'’ /-]{1,40}?)"
+    r"(?:: | ?= ?)(?P<value>[$€£~]?\d[\d.,:]*(?: ?[\w%€$£/]+)?)",
+    re.I,
+)
+"""A short entry of a list whose value is a number: "party budget: 500"."""
 _PLAN = r"(?:change of plans?|new plan|plans? (?:has |have )?changed|slight change|on second thought|scratch that)"
 _ANNOUNCED = re.compile(rf"{_PLAN}\s*[:,.;—–-]+\s*", re.I)
 _MOVED_ON = re.compile(
@@ -45,9 +51,11 @@ def plainly(text: str, *, together: bool) -> tuple[str, bool]:
 
     `together` says that a team speaks where nobody is named.
     """
+    said = text.strip().rstrip(".!")
+    if (entry := _ENTRY.fullmatch(said)) is not None:
+        return f"the {entry['what']} is {entry['value']}", False
     if len(text) > LONGEST or _TOLD.search(text) is None:
         return text, False
-    said = text.strip().rstrip(".!")
     found = _ANNOUNCED.match(said)
     if found is not None:
         said = said[found.end() :]
