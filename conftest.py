@@ -20,7 +20,7 @@ settings.register_profile("thorough", max_examples=2000, **PATIENT)
 settings.load_profile("dev")
 
 # The reader stops in time, and so would answer differently on a slow machine.
-Settings.__init__.__kwdefaults__["read_budget"] = 60.0
+(Settings.__init__.__kwdefaults__ or {})["read_budget"] = 60.0
 
 # A shell has what it starts in the background ignore SIGINT, and so would the programs that tests interrupt.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
