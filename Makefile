@@ -93,17 +93,18 @@ $(SERVE)/.packages: requirements/serve.txt
 	@touch $@
 
 # A new list of packages creates a new environment, so that no unlisted package stays and hides a missing entry.
+# The list is complete, and most modules are never imported: resolving and compiling them would take a minute.
 $(VENV)/.packages: requirements/dev.txt requirements/serve.txt
 	@printf 'Making %s (once; under a minute)\n' $(VENV)
 	@$(PYTHON) -m venv --clear $(VENV)
-	@$(VENV)/bin/python $(PIP_INSTALL) -r requirements/dev.txt
+	@$(VENV)/bin/python $(PIP_INSTALL) --no-deps --no-compile -r requirements/dev.txt
 	@touch $@
 
 # Clients of other services, which tests run unmodified: one directory each, because their versions conflict.
 $(VENV)/clients/%: requirements/clients/%.txt $(VENV)/.packages
 	@printf 'Installing %s for the tests\n' $*
 	@rm -rf $@
-	@$(VENV)/bin/python $(PIP_INSTALL) --no-deps --ignore-requires-python --target $@ -r $<
+	@$(VENV)/bin/python $(PIP_INSTALL) --no-deps --no-compile --ignore-requires-python --target $@ -r $<
 	@touch $@
 
 $(BENCH)/.packages: requirements/bench.txt
