@@ -47,7 +47,7 @@ def test_no_secret_reaches_the_disk_the_index_or_the_log(tmp_path: Path, caplog:
 def test_no_order_stands_outside_its_quotes(tmp_path: Path) -> None:
     orders = [saying.text for saying in sayings() if saying.instruction]
     assert len(orders) > 250
-    with commonplace.open(tmp_path / "book.db") as book:
+    with commonplace.open(tmp_path / "book.db", reader=None) as book:
         book.learn([{"content": order, "name": "Mallory"} for order in orders], wait=True)
         for order in orders:
             for line in book.recall(order, threshold=0, k=5).text.splitlines():
