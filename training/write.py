@@ -15,7 +15,7 @@ import export
 import torch
 from train import Reader
 
-NAME = "commonplace-reader-2"
+NAME = "commonplace-reader-3"
 PARTS = ("skim.onnx", "read.onnx", "council.onnx")
 
 

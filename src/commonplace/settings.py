@@ -61,7 +61,7 @@ class Settings:
     candidates: int = 100
     """How many memories each of the two indexes proposes for a recall."""
 
-    read_budget: float = 0.5
+    read_budget: float = 1.0
     """Seconds that the reader may take in one recall; it reads the best candidates first and stops in time."""
 
     rerank_budget: float = 0.5

@@ -17,8 +17,8 @@ from commonplace.models.reader import NUMBERS, OWN, Opinion, Passage, Reader, fi
 
 GOLDEN = Path(__file__).resolve().parent.parent / "data" / "reader.json"
 """Questions, passages and the opinions on them, as the shipped weights gave them where they were made."""
-MACHINES_DIFFER = 0.03
-"""Processors round int8 products differently: a probability may move by so much."""
+MACHINES_DIFFER = 0.01
+"""Processors round what is not int8 differently: a probability may move by so much."""
 
 
 @pytest.fixture(scope="module")

@@ -126,7 +126,7 @@ class Reader:
         for name in _PARTS:
             _ensure_whole(folder, name)
         self._tokenizer = BertTokens(folder)
-        self._skim, self._read, self._council = (open_session(folder, name, threads) for name in _PARTS)
+        self._skim, self._read, self._council = (open_session(folder, name, threads, narrow=True) for name in _PARTS)
 
     def __repr__(self) -> str:
         return f"Reader(name={self.name!r})"

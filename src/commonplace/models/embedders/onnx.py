@@ -81,8 +81,8 @@ def batches(counts: Sequence[int]) -> Iterator[list[int]]:
         yield batch
 
 
-def open_session(folder: ModelFolder, name: str, threads: int) -> Any:  # onnxruntime has no types
-    """Return a session that runs a model of the folder."""
+def open_session(folder: ModelFolder, name: str, threads: int, *, narrow: bool = False) -> Any:  # it has no types
+    """Return a session that runs a model of the folder; `narrow` promises that its int8 weights have seven bits."""
     path = folder.file(name)
     try:
         onnxruntime: Any = import_module("onnxruntime")  # optional, and slow to import
@@ -93,10 +93,14 @@ def open_session(folder: ModelFolder, name: str, threads: int) -> Any:  # onnxru
     options.inter_op_num_threads = 1
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.log_severity_level = 3
-    # Without it, processors that lack VNNI add up int8 products in 16 bits, which overflow: other answers there.
-    options.add_session_config_entry("session.x64quantprecision", "1")
+    # Processors that lack VNNI add up int8 products in 16 bits, which overflow unless the weights have seven bits.
+    if not narrow:
+        options.add_session_config_entry("session.x64quantprecision", "1")
     try:
-        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        # The fused layer takes longer than its parts.
+        return onnxruntime.InferenceSession(
+            str(path), options, providers=["CPUExecutionProvider"], disabled_optimizers=["SkipLayerNormFusion"]
+        )
     except Exception as error:  # onnxruntime's errors have no other common base
         raise folder.damaged(name, str(error)) from error
 
