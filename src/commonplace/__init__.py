@@ -78,8 +78,8 @@ if TYPE_CHECKING:
     from commonplace.values import Mention as Mention
     from commonplace.values import Message as Message
     from commonplace.values import Page as Page
-    from commonplace.values import Receipt as Receipt
     from commonplace.values import Recall as Recall
+    from commonplace.values import Receipt as Receipt
     from commonplace.values import Revision as Revision
     from commonplace.values import Scope as Scope
     from commonplace.values import Score as Score

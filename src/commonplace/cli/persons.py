@@ -91,7 +91,10 @@ def _mentions(gone: Forgotten) -> str:
 @COMMANDS.on_book(
     "receipts",
     Option(
-        "action ACTION?", "list, verify, settle, or again", choices=("list", "verify", "settle", "again"), default="list"
+        "action ACTION?",
+        "list, verify, settle, or again",
+        choices=("list", "verify", "settle", "again"),
+        default="list",
     ),
     Option("file FILE?", "receipts that `receipts --json` wrote; - is stdin"),
 )
@@ -122,7 +125,14 @@ def _receipts(book: Book, args: Namespace) -> Result:
 
 def _list(found: list[Receipt]) -> Result:
     rows = [
-        (each.number, each.at, each.part, each.by, sum(each.counts[part] for part, _ in _PARTS), each.settled_at or "not yet")
+        (
+            each.number,
+            each.at,
+            each.part,
+            each.by,
+            sum(each.counts[part] for part, _ in _PARTS),
+            each.settled_at or "not yet",
+        )
         for each in found
     ]
     columns = ("NUMBER:>", "AT", "OF", "BY", "RECORDS:>", "BYTES GONE")

@@ -6,7 +6,6 @@ which notes how far it came. A job that was killed goes on where it stopped. The
 
 from __future__ import annotations
 
-import json
 import re
 import secrets
 import time
@@ -72,7 +71,7 @@ class _Tally:
 
     def dump(self) -> dict[str, Json]:
         sums: dict[str, Json] = {table: f"{each:032x}" for table, each in self.sums.items()}
-        return {"counts": dict(self.counts), "sums": sums, "shared": sorted(self.shared)}
+        return {"counts": dict(self.counts), "sums": sums, "shared": list[Json](sorted(self.shared))}
 
     @classmethod
     def load(cls, payload: Mapping[str, Any]) -> _Tally:
@@ -254,19 +253,18 @@ class _Erasure:
         """Remove the jobs that would learn from the person, and the person's messages from other jobs."""
         known = set(ids)
         for job in self._read(jobs.read_all):
-            if job.kind == jobs.LEARN and (_is_of(job, self._person) or known & set(job.payload["ids"])):
-                if not self._step(partial(self._remove_job, number=job.number, known=known)):
-                    return False
+            concerned = job.kind == jobs.LEARN and (_is_of(job, self._person) or not known.isdisjoint(_ids_of(job)))
+            if concerned and not self._step(partial(self._remove_job, number=job.number, known=known)):
+                return False
         return True
 
     def _remove_job(self, tx: Tx, tally: _Tally, number: int, known: set[str]) -> None:
         job = jobs.find(tx, self._space, number)
         if job is None:
             return
-        wanted: Any = job.payload["ids"]
-        rest = [id for id in wanted if id not in known]
+        rest = [id for id in _ids_of(job) if id not in known]
         if rest and not _is_of(job, self._person):
-            jobs.clean(tx, self._space, number, {**job.payload, "ids": rest})
+            jobs.clean(tx, self._space, number, {**job.payload, "ids": list[Json](rest)})
             return
         jobs.finish(tx, self._space, number)
         tally.add("job", [(number,)])
@@ -310,6 +308,12 @@ class _Erasure:
 
 def _by_table(owned: list[Owned]) -> list[list[Owned]]:
     return [list(group) for _, group in groupby(owned, key=lambda each: each.table)]
+
+
+def _ids_of(job: Job) -> list[str]:
+    """Return the ids of the messages that a job learns from, in their order."""
+    ids: Any = job.payload["ids"]
+    return list(ids)
 
 
 def _is_of(job: Job, person: Person) -> bool:

@@ -17,7 +17,7 @@ from commonplace import filters, wire
 from commonplace.errors import DimensionMismatch, InvalidInput
 from commonplace.memories import messages
 from commonplace.settings import Settings
-from commonplace.values import Draft, Json, Receipt, Scope, Within, checks, times
+from commonplace.values import PERSON_PARTS, Draft, Json, Receipt, Scope, Within, checks, times
 from commonplace.values.arrays import Floats
 
 _LARGEST = sys.maxsize
@@ -196,7 +196,7 @@ _CONVERTERS: Mapping[str, Convert] = {
     "ttl": _ttl,
     "query": partial(text, what="query"),
     **{name: _optional(text, name) for name in ("text", "reason")},
-    **{name: _optional(checks.name, name) for name in ("mime", "source", "session", "user", "agent", "id", "other", "author")},
+    **{name: _optional(checks.name, name) for name in ("mime", "id", "other", "author", *PERSON_PARTS)},
     **{name: partial(_names, what=name) for name in ("tags", "kinds", "supersedes")},
     **dict.fromkeys(("said_at", "as_of", "asked_at"), _moment),
     **{name: partial(checks.share, what=name) for name in ("importance", "threshold")},

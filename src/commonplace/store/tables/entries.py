@@ -126,9 +126,7 @@ def append(
     text = json.dumps([*old, *items], ensure_ascii=False)
     if len(text.encode()) > limit:
         raise TooLarge(f"{namespace}/{key} would grow beyond {limit:,} bytes")
-    return put(
-        tx, space, namespace, key, text, now=now, expires=expires, if_version=None, scope=scope
-    ).decode()
+    return put(tx, space, namespace, key, text, now=now, expires=expires, if_version=None, scope=scope).decode()
 
 
 def keys(tx: Tx, space: int, namespace: str, *, prefix: str, now: int) -> list[str]:

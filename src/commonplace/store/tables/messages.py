@@ -73,11 +73,9 @@ def append(
     ((last,),) = tx.run(
         f"SELECT coalesce(max(number), 0) FROM message WHERE {_OF_SESSION}", {"space": space, "session": session}
     )
+    owner = (scope.user, scope.agent)
     rows = [
-        MessageRow(
-            session, last + i, line.role, line.name, line.content, line.metadata, line.said_at, now,
-            scope.user, scope.agent,
-        )  # fmt: skip
+        MessageRow(session, last + i, line.role, line.name, line.content, line.metadata, line.said_at, now, *owner)
         for i, line in enumerate(lines, start=1)
     ]
     tx.many(MESSAGES.insert, [MESSAGES.params(space, row) for row in rows])

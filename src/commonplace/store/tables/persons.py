@@ -186,14 +186,14 @@ def remove_messages(tx: Tx, space: int, keys: Sequence[tuple[str, int]], *, now:
 
 def remove_entry(tx: Tx, space: int, namespace: str, key: str) -> int:
     """Remove an entry with its version; return how many there were."""
-    place = {"space": space, "namespace": namespace, "key": key}
+    place: Params = {"space": space, "namespace": namespace, "key": key}
     of_key = "space = :space AND namespace = :namespace AND key = :key"
     return len(tx.run(f"DELETE FROM entry WHERE {of_key} RETURNING key", place))
 
 
 def remove_file(tx: Tx, space: int, canvas: str, path: str) -> int:
     """Remove every revision of a file; return how many there were."""
-    place = {"space": space, "canvas": canvas, "path": path}
+    place: Params = {"space": space, "canvas": canvas, "path": path}
     of_path = "space = :space AND canvas = :canvas AND path = :path"
     return len(tx.run(f"DELETE FROM file WHERE {of_path} RETURNING revision", place))
 
