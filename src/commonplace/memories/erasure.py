@@ -55,7 +55,7 @@ def find_person(**parts: str | None) -> Person | None:
 
 @dataclass(slots=True)
 class _Tally:
-    """What was erased so far, kept in the job."""
+    """Counts and hashes of the records that were erased so far, kept in the job."""
 
     salt: str
     counts: Counter[str] = field(default_factory=Counter)
