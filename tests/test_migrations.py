@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from pathlib import Path
 
 import apsw
@@ -12,6 +13,7 @@ from commonplace.store import schema
 from commonplace.store.base import Tx
 from commonplace.store.schema import Types
 from commonplace.testing import HashEmbedder
+from tests.support.postgres import server, with_options
 
 
 def make_book(path: Path) -> str:
@@ -95,3 +97,58 @@ def test_an_older_program_goes_on_with_a_book_that_a_newer_one_has_extended(
     with commonplace.open(tmp_path / "book.db", embedder=HashEmbedder()) as restarted:
         assert restarted.get(id).content == "written by the older version"
         assert restarted.check(deep=True).ok
+
+
+# -- version 2: owners and receipts ----------------------------------------------------------------------
+
+_OLD_ROWS = (
+    """INSERT INTO entry (space, namespace, key, version, value, updated_at)
+    SELECT number, 'n', 'k', 3, '[1]', 5 FROM space WHERE name = 'default'""",
+    """INSERT INTO file (space, canvas, path, revision, author, at, content)
+    SELECT number, 'c', 'a.md', 1, 'ada', 5, 'text' FROM space WHERE name = 'default'""",
+    """INSERT INTO message (space, session, number, role, said_at, created_at, metadata, content)
+    SELECT number, 's', 1, 'user', 5, 5, '{}', '"hello"' FROM space WHERE name = 'default'""",
+)
+
+
+def make_version_1(place: str | Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as older:
+        older.setattr(schema, "VERSION", 1)
+        with commonplace.open(place, embedder=HashEmbedder(), reader=None) as book:
+            book.remember("of ada", scope=commonplace.Scope(user="ada"))
+            space = book._place.find()  # type: ignore[attr-defined]
+            for statement in _OLD_ROWS:
+                book._store.write(lambda tx, sql=statement: tx.run(sql), space)  # type: ignore[attr-defined]
+
+
+def ensure_migrated(place: str | Path) -> None:
+    """What was there has no owner, gets one when it is written again, and is erased with its person."""
+    with commonplace.open(place, embedder=HashEmbedder(), reader=None) as book:
+        assert book.users() == [commonplace.User(name="ada", memories=1, entries=0, files=0, messages=0)]
+        entry = book.kv("n").entry("k")
+        assert entry is not None
+        assert (entry.value, entry.version, entry.scope) == ([1], 3, commonplace.Scope())
+        assert book.canvas("c").file("a.md").scope == commonplace.Scope()
+        assert book.transcript("s").read()[0].scope == commonplace.Scope()
+        ada = commonplace.Scope(user="ada")
+        book.kv("n").set("k", 2, scope=ada)
+        book.canvas("c").write("a.md", "more", scope=ada)
+        book.transcript("s").append("mine", scope=ada)
+        gone = book.forget(user="ada")
+        assert (gone.memories, gone.entries, gone.files, gone.messages) == (1, 1, 1, 1)
+        assert [message.content for message in book.transcript("s").read()] == ["hello"]
+        assert book.verify_receipts().ok
+        assert book.check(deep=True).ok
+
+
+def test_a_file_of_version_1_gets_owners_and_receipts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_version_1(tmp_path / "book.db", monkeypatch)
+    assert version(tmp_path / "book.db") == 1
+    ensure_migrated(tmp_path / "book.db")
+    assert version(tmp_path / "book.db") == schema.VERSION
+
+
+def test_a_postgres_book_of_version_1_gets_owners_and_receipts(monkeypatch: pytest.MonkeyPatch) -> None:
+    url = with_options(server().url, schema=f"older_{secrets.token_hex(4)}", partitions=2)
+    make_version_1(url, monkeypatch)
+    ensure_migrated(url)

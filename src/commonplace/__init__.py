@@ -75,13 +75,16 @@ if TYPE_CHECKING:
     from commonplace.values import Learned as Learned
     from commonplace.values import Link as Link
     from commonplace.values import Memory as Memory
+    from commonplace.values import Mention as Mention
     from commonplace.values import Message as Message
     from commonplace.values import Page as Page
     from commonplace.values import Recall as Recall
+    from commonplace.values import Receipt as Receipt
     from commonplace.values import Revision as Revision
     from commonplace.values import Scope as Scope
     from commonplace.values import Score as Score
     from commonplace.values import Stats as Stats
+    from commonplace.values import User as User
     from commonplace.values import Within as Within
 
 _HOMES = {
@@ -105,8 +108,8 @@ _HOMES = {
     "text.dates": "Dated dates_in",
     "transcript": "Transcript",
     "values": (
-        "Check Draft Entry File Forgotten Hit Job Learned Link Memory Message Page Recall Revision Scope Score "
-        "Stats Within"
+        "Check Draft Entry File Forgotten Hit Job Learned Link Memory Mention Message Page Receipt Recall Revision "
+        "Scope Score Stats User Within"
     ),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}

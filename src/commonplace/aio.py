@@ -154,6 +154,11 @@ class AsyncBook(Awaited[Book]):
     list = _awaitable(Book.list)
     revise = _awaitable(Book.revise)
     forget = _awaitable(Book.forget)
+    users = _awaitable(Book.users)
+    receipts = _awaitable(Book.receipts)
+    settle_receipts = _awaitable(Book.settle_receipts)
+    verify_receipts = _awaitable(Book.verify_receipts)
+    erase_again = _awaitable(Book.erase_again)
     prune = _awaitable(Book.prune)
     quarantine = _awaitable(Book.quarantine)
     release = _awaitable(Book.release)
@@ -178,12 +183,13 @@ class AsyncBook(Awaited[Book]):
     stats = _awaitable(Book.stats)
     check = _awaitable(Book.check)
 
-    async def export(self, *, vectors: bool = False) -> AsyncIterator[dict[str, Json]]:
+    async def export(self, *, vectors: bool = False, user: str | None = None) -> AsyncIterator[dict[str, Json]]:
         """Yield everything in the space as JSON-able records that `load` restores without loss.
 
-        `load` embeds the texts again; vectors that callers gave themselves are kept only with `vectors=True`.
+        `load` embeds the texts again; vectors that callers gave themselves are kept only with `vectors=True`. With a
+        `user`, only what belongs to them, as `forget(user=…)` would erase it.
         """
-        records = self.sync.export(vectors=vectors)
+        records = self.sync.export(vectors=vectors, user=user)
         while batch := await self.threads.run(lambda: [*islice(records, _BATCH)]):
             for record in batch:
                 yield record

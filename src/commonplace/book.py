@@ -33,10 +33,12 @@ from commonplace.values import (
     Origin,
     Page,
     Recall,
+    Receipt,
     Revision,
     Scope,
     Signal,
     Stats,
+    User,
     Within,
     checks,
 )
@@ -48,6 +50,8 @@ Revisions = list[Revision]
 Names = list[str]
 Jobs = list[Job]
 Links = list[Link]
+Users = list[User]
+Receipts = list[Receipt]
 Vector = Sequence[float] | Floats
 Self = TypeVar("Self", bound="Book")
 Made = TypeVar("Made", bound=Callable[..., object])
@@ -300,6 +304,10 @@ class Book(ABC):
         filter: Mapping[str, object] | None = None,
         kinds: Sequence[str] | None = None,
         tags: Sequence[str] | None = None,
+        user: str | None = None,
+        agent: str | None = None,
+        session: str | None = None,
+        source: str | None = None,
         everything: bool = False,
         dry_run: bool = False,
     ) -> Forgotten:
@@ -307,6 +315,37 @@ class Book(ABC):
 
         Name ids, or select by scope, filter, kinds and tags together; `everything=True` empties the space, including
         key-value entries, canvases and transcripts. `dry_run` only returns what would be erased.
+
+        `user`, `agent`, `session` or `source` erases a person: everything that belongs to them, also what was learned
+        from it alone, entries, files, messages, jobs and recorded answers. It is a durable job of short transactions.
+        The result has a `receipt`, and lists the `mentions` of the person that stayed.
+        """
+
+    @abstractmethod
+    def users(self) -> Users:
+        """Return the users to whom something belongs, by name, with how much it is."""
+
+    @abstractmethod
+    def receipts(self) -> Receipts:
+        """Return the receipts of the persons who were erased, oldest first."""
+
+    @abstractmethod
+    def settle_receipts(self) -> Receipts:
+        """Remove what is left of the bytes of erased persons from files and tables, and return the receipts.
+
+        Files and tables are written anew, while writers wait. A receipt has `settled_at` once nothing is left; while
+        somebody reads the book as it was before, something is.
+        """
+
+    @abstractmethod
+    def verify_receipts(self, known: Iterable[Receipt] = ()) -> Check:
+        """Check that no receipt was changed and none is missing, also of those that are `known` from elsewhere."""
+
+    @abstractmethod
+    def erase_again(self, receipts: Iterable[Receipt]) -> Receipts:
+        """Erase the persons of these receipts again, as after a restore or an import; return the new receipts.
+
+        Their names are found by comparing hashes. Receipts that the restored book has lost are added to it.
         """
 
     @abstractmethod
@@ -399,10 +438,11 @@ class Book(ABC):
         """Verify the store and that recall works; `deep` compares every index with the rows."""
 
     @abstractmethod
-    def export(self, *, vectors: bool = False) -> Iterator[dict[str, Json]]:
+    def export(self, *, vectors: bool = False, user: str | None = None) -> Iterator[dict[str, Json]]:
         """Yield everything in the space as JSON-able records that `load` restores without loss.
 
-        `load` embeds the texts again; vectors that callers gave themselves are kept only with `vectors=True`.
+        `load` embeds the texts again; vectors that callers gave themselves are kept only with `vectors=True`. With a
+        `user`, only what belongs to them, as `forget(user=…)` would erase it.
         """
 
     @abstractmethod

@@ -10,15 +10,27 @@ from commonplace.memories.core import Place
 from commonplace.settings import Settings
 from commonplace.store.base import Store, Tx
 from commonplace.store.tables import files, requests
-from commonplace.values import File, checks, times
+from commonplace.values import File, Scope, checks, times
 
 
 class Canvas(ABC):
     """One canvas of a space. Made by `Book.canvas`."""
 
     @abstractmethod
-    def write(self, path: str, content: str, *, author: str | None = None, if_version: int | None = None) -> File:
-        """Write a file as its next revision; `if_version=0` only if there is no such file."""
+    def write(
+        self,
+        path: str,
+        content: str,
+        *,
+        author: str | None = None,
+        if_version: int | None = None,
+        scope: Scope | None = None,
+    ) -> File:
+        """Write a file as its next revision; `if_version=0` only if there is no such file.
+
+        `scope` is whom the file belongs to: it is erased and exported with that person. Without one, a file keeps its
+        owner, and a new one belongs to nobody.
+        """
 
     @abstractmethod
     def delete(self, path: str, *, author: str | None = None, if_version: int | None = None) -> File:
@@ -71,8 +83,17 @@ class LocalCanvas(Canvas):
         self._name = checks.name(name, "canvas name")
         self._limit = settings.max_content_bytes
 
-    def write(self, path: str, content: str, *, author: str | None = None, if_version: int | None = None) -> File:
-        return self._put(path, checks.text(content, "content", limit=self._limit), author, if_version)
+    def write(
+        self,
+        path: str,
+        content: str,
+        *,
+        author: str | None = None,
+        if_version: int | None = None,
+        scope: Scope | None = None,
+    ) -> File:
+        text = checks.text(content, "content", limit=self._limit)
+        return self._put(path, text, author, if_version, checks.owner(scope))
 
     def delete(self, path: str, *, author: str | None = None, if_version: int | None = None) -> File:
         return self._put(path, None, author, if_version)
@@ -115,12 +136,14 @@ class LocalCanvas(Canvas):
         signed = checks.optional_name(author, "author")
         return self._store.write(lambda tx: self._apply(tx, space, text, signed, if_version), space)
 
-    def _put(self, path: str, text: str | None, author: str | None, if_version: int | None) -> File:
+    def _put(
+        self, path: str, text: str | None, author: str | None, if_version: int | None, owner: Scope | None = None
+    ) -> File:
         space, place = self._place.make(), checks.path(path)
         signed, expected = checks.optional_name(author, "author"), checks.version(if_version)
         return self._store.write(
             lambda tx: files.write(
-                tx, space, self._name, place, text, author=signed, now=times.now(), if_version=expected
+                tx, space, self._name, place, text, author=signed, now=times.now(), if_version=expected, scope=owner
             ),
             space,
         )

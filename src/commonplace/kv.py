@@ -8,7 +8,7 @@ from commonplace.memories.core import Place
 from commonplace.settings import Settings
 from commonplace.store.base import Store, Tx
 from commonplace.store.tables import entries
-from commonplace.values import Entry, Json, checks, times
+from commonplace.values import Entry, Json, Scope, checks, times
 
 
 class KeyValue(ABC):
@@ -24,8 +24,20 @@ class KeyValue(ABC):
         """Return a value with its version and times, or None."""
 
     @abstractmethod
-    def set(self, key: str, value: Json, *, ttl: float | None = None, if_version: int | None = None) -> Entry:
-        """Set a value; when this returns it is on disk. `if_version=0` sets it only if the key has none."""
+    def set(
+        self,
+        key: str,
+        value: Json,
+        *,
+        ttl: float | None = None,
+        if_version: int | None = None,
+        scope: Scope | None = None,
+    ) -> Entry:
+        """Set a value; when this returns it is on disk. `if_version=0` sets it only if the key has none.
+
+        `scope` is whom the entry belongs to: it is erased and exported with that person. Without one, an entry keeps
+        its owner, and a new one belongs to nobody.
+        """
 
     @abstractmethod
     def delete(self, key: str, *, if_version: int | None = None) -> bool:
@@ -36,10 +48,10 @@ class KeyValue(ABC):
         """Return the keys that begin with `prefix`, sorted."""
 
     @abstractmethod
-    def append(self, key: str, *items: Json) -> Entry:
+    def append(self, key: str, *items: Json, scope: Scope | None = None) -> Entry:
         """Add items to the end of a list in one step, creating the list if there is none.
 
-        Concurrent appends are all kept, and so is a time to live.
+        Concurrent appends are all kept, and so is a time to live. `scope` is as in `set`.
         """
 
 
@@ -56,18 +68,30 @@ class LocalKeyValue(KeyValue):
         space, name = self._place.find(), checks.name(key, "key")
         return self._store.read(lambda tx: entries.get(tx, space, self._namespace, name, now=times.now()), space)
 
-    def set(self, key: str, value: Json, *, ttl: float | None = None, if_version: int | None = None) -> Entry:
+    def set(
+        self,
+        key: str,
+        value: Json,
+        *,
+        ttl: float | None = None,
+        if_version: int | None = None,
+        scope: Scope | None = None,
+    ) -> Entry:
         space, name, now = self._place.make(), checks.name(key, "key"), times.now()
+        owner = checks.owner(scope)
         text = checks.json_text(value, "value", limit=self._limit)
         expires, expected = times.until(now, ttl), checks.version(if_version)
 
-        def work(tx: Tx) -> tuple[int, int, int | None]:
-            put = entries.put(tx, space, self._namespace, name, text, now=now, expires=expires, if_version=expected)
-            # With its times: a repeated request gets the result of the first, which had other times.
-            return put, now, expires
+        def work(tx: Tx) -> tuple[int, int, int | None, Scope]:
+            put = entries.put(
+                tx, space, self._namespace, name, text, now=now, expires=expires, if_version=expected, scope=owner
+            )
+            # With its times and owner: a repeated request gets the result of the first, which had others.
+            return put.version, now, expires, put.scope
 
-        version, updated, until = self._store.write(work, space)
-        return entries.EntryRow(self._namespace, name, text, version, updated, until).decode()
+        version, updated, until, whose = self._store.write(work, space)
+        parts = (whose.user, whose.agent, whose.session)
+        return entries.EntryRow(self._namespace, name, text, version, updated, until, *parts).decode()
 
     def delete(self, key: str, *, if_version: int | None = None) -> bool:
         space, name, expected = self._place.make(), checks.name(key, "key"), checks.version(if_version)
@@ -82,11 +106,13 @@ class LocalKeyValue(KeyValue):
             lambda tx: entries.keys(tx, space, self._namespace, prefix=begins, now=times.now()), space
         )
 
-    def append(self, key: str, *items: Json) -> Entry:
-        space, name = self._place.make(), checks.name(key, "key")
+    def append(self, key: str, *items: Json, scope: Scope | None = None) -> Entry:
+        space, name, owner = self._place.make(), checks.name(key, "key"), checks.owner(scope)
         for item in items:
             checks.json_text(item, "item", limit=self._limit)
         return self._store.write(
-            lambda tx: entries.append(tx, space, self._namespace, name, items, now=times.now(), limit=self._limit),
+            lambda tx: entries.append(
+                tx, space, self._namespace, name, items, now=times.now(), limit=self._limit, scope=owner
+            ),
             space,
         )

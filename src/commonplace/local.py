@@ -10,17 +10,18 @@ from pathlib import Path
 from types import EllipsisType
 from typing import Any, Literal
 
-from commonplace.book import Book, Jobs, Links, Names, Revisions, Vector
+from commonplace.book import Book, Jobs, Links, Names, Receipts, Revisions, Users, Vector
 from commonplace.canvas import LocalCanvas
-from commonplace.errors import NotFound, StoreClosed
+from commonplace.errors import InvalidInput, NotFound, StoreClosed
 from commonplace.kv import LocalKeyValue
-from commonplace.memories import forget, read, revise, strength, write
+from commonplace.memories import erasure, forget, read, receipts, revise, strength, write
 from commonplace.memories.core import Core, Place
 from commonplace.recall import answer
 from commonplace.recall.request import make_request
 from commonplace.store.base import Store
-from commonplace.store.tables import entries, files, messages
+from commonplace.store.tables import entries, files, messages, persons
 from commonplace.store.tables import jobs as job_table
+from commonplace.store.tables.persons import Person
 from commonplace.store.where import select
 from commonplace.transcript import LocalTranscript
 from commonplace.values import (
@@ -37,6 +38,7 @@ from commonplace.values import (
     Origin,
     Page,
     Recall,
+    Receipt,
     Scope,
     Signal,
     Stats,
@@ -55,6 +57,7 @@ class LocalBook(Book):
         self._store = core.store
         self._settings = core.settings
         self._place = Place(core.store, self._space)
+        self._by: str | None = None
 
     @property
     def closed(self) -> bool:
@@ -67,9 +70,13 @@ class LocalBook(Book):
     def in_space(self, space: str) -> LocalBook:
         return LocalBook(self.core, space)
 
-    def over(self, store: Store) -> LocalBook:
-        """Return this book on another store of the same data, such as one bound to a request."""
+    def over(self, store: Store, *, by: str | None = None) -> LocalBook:
+        """Return this book on another store of the same data, such as one bound to a request.
+
+        `by` is the id of the key under which it is used.
+        """
         view = copy(self)
+        view._by = by
         view.core = self.core.over(store)
         view._store = store
         return view
@@ -231,11 +238,52 @@ class LocalBook(Book):
         filter: Mapping[str, object] | None = None,
         kinds: Sequence[str] | None = None,
         tags: Sequence[str] | None = None,
+        user: str | None = None,
+        agent: str | None = None,
+        session: str | None = None,
+        source: str | None = None,
         everything: bool = False,
         dry_run: bool = False,
     ) -> Forgotten:
+        person = erasure.find_person(user=user, agent=agent, session=session, source=source)
+        if person is not None:
+            if id is not None or everything or any((scope, filter, kinds, tags)):
+                raise InvalidInput("erase a person as a whole, or select memories: not both in one call")
+            return self._erase(person, dry_run=dry_run)
         wanted = forget.make_targets(id, scope=scope, filter=filter, kinds=kinds, tags=tags, everything=everything)
         return forget.forget(self.core, self._place.find(), wanted, dry_run=dry_run)
+
+    def _erase(self, person: Person, *, dry_run: bool) -> Forgotten:
+        from commonplace.learn import jobs  # as for learn
+
+        if dry_run:
+            return erasure.preview(self.core, self._place.find(), person)
+        space = self._place.make()
+        number, salt = erasure.queue(self.core, space, person, by=self._by)
+        shared: Any = jobs.run_now(self.core, space, number) or ()
+        return erasure.conclude(self.core, space, person, salt, shared)
+
+    def users(self) -> Users:
+        space = self._place.find()
+        return self._store.read(lambda tx: persons.users(tx, space), space)
+
+    def receipts(self) -> Receipts:
+        space = self._place.find()
+        return self._store.read(lambda tx: receipts.read_all(tx, space), space)
+
+    def settle_receipts(self) -> Receipts:
+        return receipts.settle(self.core, self._place.find(), thorough=True)
+
+    def verify_receipts(self, known: Iterable[Receipt] = ()) -> Check:
+        space, given = self._place.find(), list(known)
+        return self._store.read(lambda tx: receipts.verify(tx, space, given), space)
+
+    def erase_again(self, receipts: Iterable[Receipt]) -> Receipts:
+        again = []
+        for part, name in erasure.find_again(self.core, self._place.make(), receipts):
+            receipt = self._erase(Person(part, name), dry_run=False).receipt
+            again += [] if receipt is None else [receipt]
+        return again
 
     def prune(
         self,
@@ -321,10 +369,11 @@ class LocalBook(Book):
             self.core.identity()
         return found
 
-    def export(self, *, vectors: bool = False) -> Iterator[dict[str, Json]]:
+    def export(self, *, vectors: bool = False, user: str | None = None) -> Iterator[dict[str, Json]]:
         from commonplace.transfer import archive  # few programs export, and it is slow to import
 
-        yield from archive.export_records(self._store, self._place.find(), self._space, vectors=vectors)
+        space, whose = self._place.find(), erasure.find_person(user=user)
+        yield from archive.export_records(self._store, space, self._space, vectors=vectors, whose=whose)
 
     def load(self, records: Iterable[Mapping[str, Json]]) -> int:
         from commonplace.transfer import archive  # as above

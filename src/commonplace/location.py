@@ -42,6 +42,7 @@ from commonplace.values.extraction import Extractor
 if TYPE_CHECKING:
     from commonplace.aio import AsyncBook
     from commonplace.transfer.copy import Copied, End
+    from commonplace.transfer.probe import Probed
 
 P = ParamSpec("P")
 Where = str | PathLike[str]
@@ -244,6 +245,17 @@ def reindex(
 
     with closing(open_store(where, settings or Settings())) as store:
         return transfer.reindex(store, load_embedder(embedder), batch=batch, progress=progress)
+
+
+def probe(where: Store | Where, person: str, texts: Sequence[str] = (), *, settings: Settings | None = None) -> Probed:
+    """Look for what is left of an erased person in every space: in rows, indexes, files and their free space.
+
+    It looks for their name, as an owner and in texts, and for further `texts` that belonged to them.
+    """
+    from commonplace.transfer.probe import probe as look  # as above
+
+    with _open_end(where, "the book", settings) as end:
+        return look(end.store, person, texts)
 
 
 @contextmanager

@@ -73,6 +73,9 @@ class Settings:
     graph_rows: int = 50_000
     """PostgreSQL: spaces larger than this get an HNSW index of their own, built in the background."""
 
+    backup_days: float | None = None
+    """Days for which backups of the book are kept, if known: receipts of erasures name the day after the last one."""
+
     pool_size: int = 8
     """PostgreSQL: connections of one process to the server. More than the server's cores gain little."""
 
@@ -86,7 +89,7 @@ class Settings:
             raise InvalidInput(f"redact is 'secrets', 'personal' or 'nothing', not {self.redact!r}")
         for name in self.__slots__:
             value = getattr(self, name)
-            if name not in ("durability", "redact", "half_lives"):
+            if name not in ("durability", "redact", "half_lives") and (name, value) != ("backup_days", None):
                 _ensure_positive(value, f"{name} is a number above 0")
         for kind, days in self.half_lives.items():
             if kind not in HALF_LIVES:

@@ -13,7 +13,7 @@ from commonplace.memories.core import Place
 from commonplace.settings import Settings
 from commonplace.store.base import Store
 from commonplace.store.tables import messages
-from commonplace.values import Json, Message, checks, times
+from commonplace.values import Json, Message, Scope, checks, times
 
 
 class Transcript(ABC):
@@ -28,12 +28,19 @@ class Transcript(ABC):
         name: str | None = None,
         said_at: datetime | None = None,
         metadata: Mapping[str, Json] | None = None,
+        scope: Scope | None = None,
     ) -> Message:
-        """Add a message at the end; when this returns it is on disk and has its number."""
+        """Add a message at the end; when this returns it is on disk and has its number.
+
+        `scope` is the user and agent that it belongs to: it is erased and exported with them.
+        """
 
     @abstractmethod
-    def extend(self, lines: Iterable[Mapping[str, object]]) -> list[Message]:
-        """Add messages (mappings with content, role, name, said_at, metadata) at the end, all or none."""
+    def extend(self, lines: Iterable[Mapping[str, object]], *, scope: Scope | None = None) -> list[Message]:
+        """Add messages (mappings with content, role, name, said_at, metadata) at the end, all or none.
+
+        `scope` is as in `append`.
+        """
 
     @abstractmethod
     def read(self, *, start: int = 1, limit: int | None = None) -> list[Message]:
@@ -69,15 +76,16 @@ class LocalTranscript(Transcript):
         name: str | None = None,
         said_at: datetime | None = None,
         metadata: Mapping[str, Json] | None = None,
+        scope: Scope | None = None,
     ) -> Message:
         line = saying.make_line(
             content, role=role, name=name, said_at=said_at, metadata=metadata, now=times.now(), settings=self._settings
         )
-        return self._write([line])[0]
+        return self._write([line], scope)[0]
 
-    def extend(self, lines: Iterable[Mapping[str, object]]) -> list[Message]:
+    def extend(self, lines: Iterable[Mapping[str, object]], *, scope: Scope | None = None) -> list[Message]:
         now = times.now()
-        return self._write([saying.read_mapping(line, now=now, settings=self._settings) for line in lines])
+        return self._write([saying.read_mapping(line, now=now, settings=self._settings) for line in lines], scope)
 
     def read(self, *, start: int = 1, limit: int | None = None) -> list[Message]:
         return self._after(checks.count(start, "start", least=1) - 1, limit)
@@ -99,8 +107,11 @@ class LocalTranscript(Transcript):
         space, most = self._place.find(), None if limit is None else checks.count(limit, "limit")
         return self._store.read(lambda tx: messages.after(tx, space, self._session, number, most), space)
 
-    def _write(self, lines: list[messages.Line]) -> list[Message]:
+    def _write(self, lines: list[messages.Line], scope: Scope | None) -> list[Message]:
+        owner = checks.speaker(scope)
         redaction.check_key(self._session, "session", self._settings.redact)
         space = self._place.make()
         # The time is taken inside the transaction, so that it rises with the numbers.
-        return self._store.write(lambda tx: messages.append(tx, space, self._session, lines, now=times.now()), space)
+        return self._store.write(
+            lambda tx: messages.append(tx, space, self._session, lines, now=times.now(), scope=owner), space
+        )

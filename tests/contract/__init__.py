@@ -17,6 +17,7 @@ except ImportError as error:
 
 _SUBJECTS = (
     "canvas",
+    "erasure",
     "errors",
     "feedback",
     "filters",
@@ -38,6 +39,7 @@ _SUBJECTS = (
 pytest.register_assert_rewrite(*(f"{__name__}.{subject}" for subject in _SUBJECTS))
 
 from commonplace.testing.contract.canvas import CanvasConformance  # noqa: E402
+from commonplace.testing.contract.erasure import ErasureConformance  # noqa: E402
 from commonplace.testing.contract.errors import ErrorConformance  # noqa: E402
 from commonplace.testing.contract.feedback import FeedbackConformance  # noqa: E402
 from commonplace.testing.contract.filters import FilterConformance  # noqa: E402
@@ -64,6 +66,7 @@ class BookConformance(
     RecallConformance,
     RevisionConformance,
     ForgetConformance,
+    ErasureConformance,
     FeedbackConformance,
     KeyValueConformance,
     CanvasConformance,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from commonplace import __version__
-from commonplace.cli import learn, memories, removal, serve, state, transfer
+from commonplace.cli import learn, memories, persons, removal, serve, state, transfer
 from commonplace.cli.arguments import Parser, Run, book_options
 from commonplace.cli.console import Console, Result, UsageError
 from commonplace.errors import CommonplaceError
@@ -92,6 +92,7 @@ def build_parser() -> Parser:
     for declared in (
         memories.COMMANDS,
         removal.COMMANDS,
+        persons.COMMANDS,
         learn.COMMANDS,
         state.KV,
         state.CANVAS,

@@ -32,6 +32,7 @@ COMMANDS = Commands()
     "export",
     Option("file FILE?", "output file; - is stdout (-)", default=STDIN),
     Option("--vectors", "include the vectors, so that import need not embed"),
+    Option("--user USER", "only what belongs to this user"),
 )
 def _export(args: Namespace, console: Console) -> Result | None:
     """Write everything in the space as JSON Lines.
@@ -43,7 +44,7 @@ def _export(args: Namespace, console: Console) -> Result | None:
     if os.path.exists(args.file) and os.path.exists(where) and os.path.samefile(args.file, where):
         raise UsageError(f"{args.file} is the book itself: export to another file")
     with books.open_existing(args) as book, _open_output(args.file) as stream, Progress("exporting") as progress:
-        for record in progress.over(book.export(vectors=args.vectors)):
+        for record in progress.over(book.export(vectors=args.vectors, user=args.user)):
             stream.write(json.dumps(record, ensure_ascii=not is_utf8(stream)) + "\n")
     if args.file == STDIN:
         return None

@@ -118,7 +118,7 @@ def take_in(core: Core, space: int, said: Conversation) -> Taken:
     made = [None if draft is None else next(records) for draft in drafts]
 
     def work(tx: Tx) -> Taken:
-        kept = messages.append(tx, space, said.session, said.lines, now=times.now())
+        kept = messages.append(tx, space, said.session, said.lines, now=times.now(), scope=said.scope)
         present = [(record, each.number) for record, each in zip(made, kept, strict=True) if record is not None]
         memories.insert(tx, space, [record for record, _ in present], generation=core.identity().generation)
         links.put(tx, space, [_link_session(record, said.session, number) for record, number in present])

@@ -14,7 +14,7 @@ from commonplace.errors import CommonplaceError, EmbedderMismatch, JobFailed, St
 from commonplace.guard import redaction
 from commonplace.learn import ingest
 from commonplace.learn.ingest import Conversation, Taken
-from commonplace.memories import forget
+from commonplace.memories import erasure, forget
 from commonplace.memories.core import Core, Place
 from commonplace.reconcile.settle import Settled
 from commonplace.store.tables import jobs, memories
@@ -217,4 +217,5 @@ class Worker:
 _RUNS: dict[str, Callable[[Core, int, Job, str], list[Settled] | None]] = {
     jobs.LEARN: ingest.run,
     forget.PRUNE: forget.run_prune,
+    erasure.ERASE: erasure.run,
 }

@@ -91,7 +91,7 @@ def forget_session(tx: Tx, space: int, session: str) -> int:
     """Remove a session's transcript and what was learned from it alone; return how many messages it had."""
     said = tuple(link.id for link in links.find_to(tx, space, [session], "said in"))
     if said:
-        memories.forget(tx, space, _add_derived(tx, space, said))
+        memories.forget(tx, space, add_derived(tx, space, said))
     requests.purge(tx, space)
     return messages.forget(tx, space, session)
 
@@ -100,15 +100,16 @@ def find_ids(tx: Tx, space: int, targets: Targets) -> tuple[str, ...]:
     """Return the ids of the targets, with what was learned from them alone; raise NotFound for an unknown id."""
     if targets.ids is None:
         where = compile_where(tx.syntax, space, targets.selection, now=times.now())
-        return _add_derived(tx, space, memories.ids(tx, where))
+        return add_derived(tx, space, memories.ids(tx, where))
     known = set(memories.known_ids(tx, space, targets.ids))
     missing = [id for id in targets.ids if id not in known]
     if missing:
         raise NotFound(f"no memory with id {missing[0]!r} in this space; nothing was changed")
-    return _add_derived(tx, space, tuple(dict.fromkeys(targets.ids)))
+    return add_derived(tx, space, tuple(dict.fromkeys(targets.ids)))
 
 
-def _add_derived(tx: Tx, space: int, ids: tuple[str, ...]) -> tuple[str, ...]:
+def add_derived(tx: Tx, space: int, ids: tuple[str, ...]) -> tuple[str, ...]:
+    """Return memories and what was learned from them alone."""
     while ids and (more := [id for id in links.find_derived(tx, space, ids) if id not in set(ids)]):
         ids = (*ids, *more)
     return ids

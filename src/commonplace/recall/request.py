@@ -10,14 +10,14 @@ from datetime import date, datetime, timedelta
 from typing import Literal
 
 from commonplace.settings import Settings
-from commonplace.store.base import Part, Probe
+from commonplace.store.base import Probe
 from commonplace.store.row import hash_name, hash_tag
 from commonplace.store.where import Selection, select
 from commonplace.text.dates import Dated, dates_in
 from commonplace.text.dates.spans import Span
 from commonplace.text.lexicon import ASKING, EMPTY
 from commonplace.text.terms import query_terms
-from commonplace.values import KINDS, Order, Scope, Within, checks, times
+from commonplace.values import KINDS, Order, Part, Scope, Within, checks, times
 from commonplace.values.arrays import Floats
 
 COMPANY = 0.08

@@ -13,11 +13,11 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from commonplace import filters
+from commonplace import filters, wire
 from commonplace.errors import DimensionMismatch, InvalidInput
 from commonplace.memories import messages
 from commonplace.settings import Settings
-from commonplace.values import Draft, Json, Scope, Within, checks, times
+from commonplace.values import PERSON_PARTS, Draft, Json, Receipt, Scope, Within, checks, times
 from commonplace.values.arrays import Floats
 
 _LARGEST = sys.maxsize
@@ -113,6 +113,11 @@ def conversation(value: str | Iterable[Mapping[str, object] | str]) -> Fields:
     return Fields(messages=[text(each, "a message") if isinstance(each, str) else message(each) for each in value])
 
 
+def receipts(value: Iterable[Receipt]) -> list[Any]:
+    """Return receipts as JSON."""
+    return [wire.plain(each) for each in value]
+
+
 def count(what: str, least: int = 0) -> Convert:
     """Return a converter of whole numbers from `least` on; None stays None."""
     return lambda value: None if value is None else checks.count(value, what, least=least)
@@ -191,7 +196,7 @@ _CONVERTERS: Mapping[str, Convert] = {
     "ttl": _ttl,
     "query": partial(text, what="query"),
     **{name: _optional(text, name) for name in ("text", "reason")},
-    **{name: _optional(checks.name, name) for name in ("mime", "source", "session", "id", "other", "author")},
+    **{name: _optional(checks.name, name) for name in ("mime", "id", "other", "author", *PERSON_PARTS)},
     **{name: partial(_names, what=name) for name in ("tags", "kinds", "supersedes")},
     **dict.fromkeys(("said_at", "as_of", "asked_at"), _moment),
     **{name: partial(checks.share, what=name) for name in ("importance", "threshold")},

@@ -163,7 +163,8 @@ class RemoteTranscript(_Resource, Transcript):
 
     @_implement(Transcript.append)
     def append(self, given: dict[str, Any]) -> Message:
-        return self.extend([given])[0]
+        scope = given.pop("scope")
+        return self.extend([given], scope=scope)[0]
 
     extend = _verb(Transcript.extend, "POST", "", "messages")
     read = _verb(Transcript.read, "GET", "", "messages", own={"limit": count("limit")})
@@ -229,6 +230,15 @@ class RemoteBook(Book):
     list = _verb(Book.list, "POST", "/memories/list", writes=False)
     revise = _verb(Book.revise, "PATCH", "/memories/{id}")
     forget = _verb(Book.forget, "POST", "/memories/forget", patient=True, own=_SELECTED)
+    users = _verb(Book.users, "GET", "/users", "users")
+    receipts = _verb(Book.receipts, "GET", "/receipts", "receipts")
+    settle_receipts = _verb(Book.settle_receipts, "POST", "/receipts/settle", "receipts", patient=True)
+    verify_receipts = _verb(
+        Book.verify_receipts, "POST", "/receipts/verify", writes=False, own={"known": arguments.receipts}
+    )
+    erase_again = _verb(
+        Book.erase_again, "POST", "/receipts/again", "receipts", patient=True, own={"receipts": arguments.receipts}
+    )
     prune = _verb(Book.prune, "POST", "/memories/prune", patient=True)
     quarantine = _verb(
         Book.quarantine, "POST", "/memories/quarantine", "ids", patient=True,
@@ -253,8 +263,9 @@ class RemoteBook(Book):
     stats = _verb(Book.stats, "GET", "/stats")
     check = _verb(Book.check, "GET", "/check", patient=True)
 
-    def export(self, *, vectors: bool = False) -> Iterator[dict[str, Json]]:
-        path = f"{self._path}/export{query_string({'vectors': flag(vectors)})}"
+    def export(self, *, vectors: bool = False, user: str | None = None) -> Iterator[dict[str, Json]]:
+        whose = checks.optional_name(user, "user")
+        path = f"{self._path}/export{query_string({'vectors': flag(vectors), 'user': whose})}"
         with self._transport.stream(Request(method="GET", path=path, patient=True)) as pieces:
             yield from streams.decode_records(pieces, self._transport.label)
 

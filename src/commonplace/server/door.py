@@ -82,9 +82,9 @@ class Door:
         if call.idempotency_key is not None:
             return self._run_once(call, caller, charge, book, verb, again=again or verb, keep=keep)
         if charge is None:
-            return verb(book)
+            return verb(book if caller.key is None else book.over(self._core.store, by=caller.key))
         store = RequestStore(self._core.store, charge)
-        done = verb(book.over(store.as_store))
+        done = verb(book.over(store.as_store, by=caller.key))
         self._ensure_charged(store, charge)
         return done
 
@@ -106,7 +106,7 @@ class Door:
             return cast("T", before.value)  # the answer of this verb
         store = RequestStore(self._core.store, charge, record)
         try:
-            done = (verb if before is None else again)(book.over(store.as_store))
+            done = (verb if before is None else again)(book.over(store.as_store, by=caller.key))
         except AlreadyAnswered as answered:
             return cast("T", answered.value)
         if keep:

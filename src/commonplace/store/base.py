@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from commonplace.filters import Scalar
 from commonplace.store.row import FeedbackRow, MemoryRow
-from commonplace.values import Check
+from commonplace.values import Check, Part
 from commonplace.values.arrays import Floats, Ints
 
 T = TypeVar("T")
@@ -24,7 +24,6 @@ Params = Mapping[str, Value]
 ListKind: TypeAlias = Literal["text", "number", "integer"]
 """Type of the elements of a JSON list in a parameter."""
 Bind: TypeAlias = Callable[[Scalar], str]
-Part = Literal["user", "agent", "session"]
 
 REACH = 2
 """Memories before and after a candidate, in the same session, that become candidates too."""
@@ -213,6 +212,13 @@ class Found(Generic[J]):
 Choose: TypeAlias = Callable[[Candidates], Choice[J]]
 
 
+class BytesSeen(NamedTuple):
+    """How often some texts occur in each file or relation of a store, and what could not be read."""
+
+    found: Mapping[str, int]
+    unseen: tuple[str, ...]
+
+
 class Store(Protocol):
     """Durable storage for many spaces. Safe to share between threads."""
 
@@ -246,6 +252,19 @@ class Store(Protocol):
 
     def scrub(self, space: int) -> None:
         """Remove traces of just forgotten memories from logs and derived files."""
+
+    def purge(self, space: int, *, thorough: bool) -> tuple[str, ...]:
+        """Remove the bytes of erased rows, and return the places where some may be left; none if they are gone.
+
+        Unless it is `thorough`, nothing is done that would keep writers waiting.
+        """
+
+    def find_bytes(self, wanted: Sequence[bytes]) -> BytesSeen:
+        """Return how often these bytes occur in the files of the store, free space and logs included."""
+
+    @property
+    def copied_to(self) -> tuple[str, ...]:
+        """Places outside files and tables that hold what was written for some time, and that only the server clears."""
 
     def size(self) -> int:
         """Return the bytes on disk."""

@@ -47,8 +47,7 @@ class MemoryRow(NamedTuple):
     @property
     def scope(self) -> Scope:
         """The scope; memories without one share one value."""
-        user, agent, session = self.scope_user, self.scope_agent, self.scope_session
-        return Scope(user=user, agent=agent, session=session) if user or agent or session else NOBODY
+        return make_scope(self.scope_user, self.scope_agent, self.scope_session)
 
     @property
     def tag_names(self) -> tuple[str, ...]:
@@ -64,6 +63,11 @@ class MemoryRow(NamedTuple):
     def is_expired(self, now: int) -> bool:
         """Whether the memory's time to live has ended."""
         return self.expires_at is not None and self.expires_at <= now
+
+
+def make_scope(user: str | None, agent: str | None, session: str | None = None) -> Scope:
+    """Return the scope of a row's columns; rows without one share one value."""
+    return Scope(user=user, agent=agent, session=session) if user or agent or session else NOBODY
 
 
 class FeedbackRow(NamedTuple):

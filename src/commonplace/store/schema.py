@@ -15,9 +15,9 @@ from commonplace.errors import BookTooNew
 from commonplace.store.base import Tx
 from commonplace.store.row import pack_terms
 from commonplace.store.tables import spaces
-from commonplace.values import Check
+from commonplace.values import PARTS, Check
 
-VERSION = 1
+VERSION = 2
 OLDEST = 1
 """The oldest version whose programs can still use a book of this version. It rises only with an incompatible change; a
 new table or column is compatible."""
@@ -43,6 +43,8 @@ class Types:
     """Suffix of tables that hold the data of spaces."""
     create_own: Callable[[Tx], None]
     """Creates the tables that only this engine has."""
+    wall: Callable[[Tx, str], None]
+    """Puts a new table that is not divided behind the wall between spaces."""
 
 
 _TABLES = (
@@ -110,7 +112,21 @@ def _create(tx: Tx, types: Types) -> None:
     types.create_own(tx)
 
 
-MIGRATIONS: dict[int, Callable[[Tx, Types], None]] = {1: _create}
+def _add_owners(tx: Tx, types: Types) -> None:
+    """Give entries, files and messages an owner, and keep receipts of erasures."""
+    for table, parts in (("entry", PARTS), ("file", PARTS), ("message", PARTS[:2])):
+        for part in parts:
+            tx.run(f"ALTER TABLE {table} ADD COLUMN scope_{part} {types.text}")
+    # Row 0 of a space tells how many receipts there are and the hash of the last one, so that a missing one is noticed.
+    tx.run(
+        f"""CREATE TABLE erasure (space {types.space} NOT NULL, number {types.integer} NOT NULL,
+        changed_at {types.integer} NOT NULL, settled_at {types.integer}, seal {types.text}, hash {types.text} NOT NULL,
+        body {types.text} NOT NULL, PRIMARY KEY (space, number)){types.clustered}"""
+    )
+    types.wall(tx, "erasure")
+
+
+MIGRATIONS: dict[int, Callable[[Tx, Types], None]] = {1: _create, 2: _add_owners}
 """Migrations from version n - 1 to version n; 0 is an empty store."""
 
 

@@ -15,16 +15,18 @@ from commonplace.errors import CommonplaceError, InvalidInput
 from commonplace.guard import redaction
 from commonplace.memories import write
 from commonplace.memories.core import Core
+from commonplace.memories.forget import add_derived
 from commonplace.settings import Settings
 from commonplace.store.base import Store, Tx
 from commonplace.store.row import FeedbackRow, MemoryRow, pack_terms
-from commonplace.store.tables import jobs, links, memories, versions
+from commonplace.store.tables import jobs, links, memories, messages, persons, versions
 from commonplace.store.tables.entries import ENTRIES, EntryRow
 from commonplace.store.tables.files import FILES, FileRow
 from commonplace.store.tables.links import LINKS, LinkRow
 from commonplace.store.tables.messages import MESSAGES, MessageRow
+from commonplace.store.tables.persons import Person
 from commonplace.store.tables.table import Table
-from commonplace.values import ACTIONS, RELATIONS, Action, Job, Json, Scope, checks, times
+from commonplace.values import ACTIONS, PARTS, RELATIONS, Action, Job, Json, Scope, checks, times
 from commonplace.values.arrays import Floats
 
 FORMAT = 1
@@ -40,6 +42,7 @@ _PLAIN = (
 )  # fmt: skip
 _MEMORY_MOMENTS = ("said_at", "created_at", "recorded_at", "expires_at", "valid_to")
 _MOMENTS = ("at", "updated_at", "expires_at", "last_at", "said_at", "created_at")
+_OWNER = "scope_"
 _JSON = (("link", "detail"), ("entry", "value"), ("message", "content"), ("message", "metadata"))
 
 
@@ -51,11 +54,18 @@ class _Kind(NamedTuple):
     restore: Callable[[Tx, int, Any], bool]
 
 
-def export_records(store: Store, space: int, name: str, *, vectors: bool) -> Iterator[_Record]:
+def export_records(
+    store: Store, space: int, name: str, *, vectors: bool, whose: Person | None = None
+) -> Iterator[_Record]:
     """Yield a header, then jobs that wait to learn, every version of every memory, and all other records.
 
     Memories are read in batches, each memory whole, so that a long export blocks nobody and holds no half of one.
+    With a person, only what belongs to them.
     """
+    if whose is not None:
+        everything = export_records(store, space, name, vectors=vectors)
+        yield from _only_of(everything, store.read(partial(_find_owned, space=space, whose=whose), space))
+        return
     yield {"type": "header", "commonplace": FORMAT, "space": name, "at": _iso(times.now())}
     first = store.read(partial(waiting_jobs, space=space), space)
     yield from ({"type": "job", **job.payload} for job in first)
@@ -64,11 +74,43 @@ def export_records(store: Store, space: int, name: str, *, vectors: bool) -> Ite
         yield from (_show_memory(each.row, each.vector if vectors else None) for each in batch)
         after = batch[-1].row.id
     for kind, how in _KINDS.items():
-        yield from (_show_row(kind, row) for row in store.read(partial(how.table.read_all, space=space), space))
+        rows = store.read(partial(how.table.read_all, space=space), space)
+        yield from (_show_row(kind, row) for row in rows if not _is_placeholder(row))
     # Messages that came during the export wait in jobs that were not there before.
     known = {job.number for job in first}
     later = store.read(partial(waiting_jobs, space=space), space)
     yield from ({"type": "job", **job.payload} for job in later if job.number not in known)
+
+
+_Keys = frozenset[tuple[str, tuple[object, ...]]]
+"""Tables, each with the key of a record."""
+
+
+def _find_owned(tx: Tx, space: int, whose: Person) -> _Keys:
+    """Return what belongs to a person, as an erasure would remove it."""
+    owned = {(each.table, each.key) for each in persons.find(tx, space, whose, limit=_NO_LIMIT)}
+    ids = add_derived(tx, space, tuple(str(key[0]) for table, key in owned if table == "memory"))
+    said = ((link.other, link.detail.get("number")) for link in links.find_from(tx, space, ids, "said in"))
+    return frozenset({*owned, *(("memory", (id,)) for id in ids), *(("message", place) for place in said)})
+
+
+def _only_of(records: Iterable[_Record], owned: _Keys) -> Iterator[_Record]:
+    """Yield the records of a person; links count as part of both of their memories."""
+    keys = {
+        "memory": ("id",), "feedback": ("id",), "entry": ("namespace", "key"), "file": ("canvas", "path"),
+        "message": ("session", "number"),
+    }  # fmt: skip
+    for record in records:
+        kind = str(record["type"])
+        if kind in keys:
+            table = "memory" if kind == "feedback" else kind
+            wanted = (table, tuple(record[name] for name in keys[kind])) in owned
+        elif kind == "link":
+            wanted = any(("memory", (record[end],)) in owned for end in ("id", "other"))
+        else:
+            wanted = kind == "header" or any(("memory", (id,)) in owned for id in _message_ids(record))
+        if wanted:
+            yield record
 
 
 def _show_memory(row: MemoryRow, vector: bytes | None) -> _Record:
@@ -207,11 +249,18 @@ def _read_vector(record: Mapping[str, Any], dimension: int) -> Floats | None:
     return stored if np.abs(stored - checked).max(initial=0.0) < 1e-3 else checked
 
 
+def _is_placeholder(row: Any) -> bool:
+    """Whether a row only keeps the number of an erased message."""
+    return isinstance(row, MessageRow) and row.role == messages.ERASED
+
+
 def _show_row(kind: str, row: Any) -> _Record:
     shown: _Record = {"type": kind}
     for name, value in row._asdict().items():
         if name in _MOMENTS:
             shown[name] = _iso(value)
+        elif name.startswith(_OWNER):
+            shown[name.removeprefix(_OWNER)] = value
         elif value is not None and (kind, name) in _JSON:
             shown[name] = json.loads(value)
         elif value is not None or (kind, name) not in _JSON:  # a deleted entry has no value, only a version
@@ -247,7 +296,15 @@ def _read_entry(record: Mapping[str, Any], settings: Settings) -> EntryRow:
         version=checks.count(record["version"], "version", least=1),
         updated_at=_micros(record["updated_at"]),
         expires_at=_micros_or_none(record["expires_at"]),
+        **_read_owner(record, PARTS),
     )
+
+
+def _read_owner(record: Mapping[str, Any], parts: Sequence[str]) -> dict[str, str | None]:
+    """Return the columns of an owner; records of older versions have none of them."""
+    if not any(part in record for part in parts):
+        return {}
+    return {f"{_OWNER}{part}": checks.optional_name(record[part], part) for part in parts}
 
 
 def _read_file(record: Mapping[str, Any], settings: Settings) -> FileRow:
@@ -259,6 +316,7 @@ def _read_file(record: Mapping[str, Any], settings: Settings) -> FileRow:
         content=None if content is None else checks.text(content, "content", limit=settings.max_content_bytes),
         at=_micros(record["at"]),
         author=checks.optional_name(record["author"], "author"),
+        **_read_owner(record, PARTS),
     )
 
 
@@ -274,6 +332,7 @@ def _read_message(record: Mapping[str, Any], settings: Settings) -> MessageRow:
         metadata=redaction.metadata(checks.metadata(record["metadata"], limit=limit), redact),
         said_at=_micros(record["said_at"]),
         created_at=_micros(record["created_at"]),
+        **_read_owner(record, PARTS[:2]),
     )
 
 

@@ -22,6 +22,7 @@ from commonplace.store.base import Row, Store, Tx
 from commonplace.store.sqlite.store import SqliteStore
 from commonplace.store.tables import memories, spaces
 from commonplace.store.tables.entries import ENTRIES
+from commonplace.store.tables.erasures import ERASURES
 from commonplace.store.tables.files import FILES
 from commonplace.store.tables.links import LINKS
 from commonplace.store.tables.messages import MESSAGES
@@ -29,7 +30,7 @@ from commonplace.store.tables.table import Copyable, CopyUnit
 from commonplace.store.tables.versions import FEEDBACK, MEMORIES
 from commonplace.transfer import archive
 
-_TABLES: tuple[Copyable, ...] = (MEMORIES, FEEDBACK, LINKS, ENTRIES, FILES, MESSAGES)
+_TABLES: tuple[Copyable, ...] = (MEMORIES, FEEDBACK, LINKS, ENTRIES, FILES, MESSAGES, ERASURES)
 _SHOWN = 5
 _LOW = 2**64 - 1
 _ANY = 0

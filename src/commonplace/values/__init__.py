@@ -30,6 +30,14 @@ Origin = Literal["user", "agent", "tool", "import", "recalled"]
 ORIGINS: tuple[Origin, ...] = get_args(Origin)
 """Where a memory came from, most trusted first."""
 
+Part = Literal["user", "agent", "session"]
+PARTS: tuple[Part, ...] = get_args(Part)
+"""The parts of a scope."""
+
+PersonPart = Literal["user", "agent", "session", "source"]
+PERSON_PARTS: tuple[PersonPart, ...] = get_args(PersonPart)
+"""What can be erased as a whole, with everything that belongs to it."""
+
 Relation = Literal["said in", "learned from", "repeats", "supersedes", "adds to", "disputes", "withdraws"]
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
 
@@ -194,14 +202,66 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Forgotten:
-    """The memories, entries, files and messages that a `forget` removed."""
+class Mention:
+    """Something that stayed after an erasure although it concerns the person: somebody has to decide about it."""
 
-    ids: tuple[str, ...]
+    part: Literal["memory", "entry", "file", "message"]
+    place: str
+    """The memory's id; namespace/key; canvas/path; session/number."""
+    reason: Literal["named", "learned from"]
+    """It holds the name, or it was learned from the person's messages among others."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """Proof of an erasure: counts and salted hashes, no content. The hash covers the receipt before it, too."""
+
+    number: int
+    at: datetime
+    by: str | None
+    """The id of the API key; None without one."""
+    part: PersonPart
+    salt: str
+    subject: str
+    """The salted hash of the name: whoever knows the name can tell whose receipt this is."""
+    counts: Mapping[str, int]
+    """How much of each sort was erased."""
+    hashes: Mapping[str, str]
+    """For each sort, the sum of the salted hashes of the ids and keys that were erased."""
+    copies: Mapping[str, str | None]
+    """Where copies may be outside the book, and until when; None if the book does not know."""
+    previous: str
+    hash: str
+    settled_at: datetime | None = None
+    """When the bytes were gone from the book's own files or tables; None while some may be there."""
+    seal: str | None = None
+    """The hash of the settlement."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class User:
+    """How much of a space belongs to a user."""
+
+    name: str
     memories: int
     entries: int
     files: int
     messages: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgotten:
+    """The memories, entries, files and messages that a `forget` removed."""
+
+    ids: tuple[str, ...]
+    """Ids of the memories; none of an erased person, but in a dry run."""
+    memories: int
+    entries: int
+    files: int
+    messages: int
+    mentions: tuple[Mention, ...] = ()
+    """After the erasure of a person: what stayed and concerns them, up to 1,000; the receipt counts all."""
+    receipt: Receipt | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,6 +273,8 @@ class Entry:
     version: int
     updated_at: datetime
     expires_at: datetime | None
+    scope: Scope = NOBODY
+    """Whom it belongs to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,11 +287,13 @@ class File:
     at: datetime
     author: str | None
     deleted: bool
+    scope: Scope = NOBODY
+    """Whom the file belonged to at this revision."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One message of a transcript; numbers start at 1 without gaps."""
+    """One message of a transcript; numbers start at 1, with gaps only where messages were erased."""
 
     number: int
     role: str
@@ -238,6 +302,8 @@ class Message:
     metadata: Mapping[str, Json]
     said_at: datetime
     created_at: datetime
+    scope: Scope = NOBODY
+    """Whom it belongs to; its session is the transcript's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

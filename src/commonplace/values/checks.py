@@ -127,6 +127,19 @@ def scope(value: object) -> Scope:
     return value
 
 
+def owner(value: Scope | None) -> Scope | None:
+    """Return whom an entry or a file belongs to, or None."""
+    return None if value is None else scope(value)
+
+
+def speaker(value: Scope | None) -> Scope:
+    """Return the user and agent that messages belong to; their session is the transcript's."""
+    found = NOBODY if value is None else scope(value)
+    if found.session is not None:
+        raise InvalidInput("the scope of messages has no session: it is the transcript's")
+    return found
+
+
 def within(value: Within | Scope | None) -> Within | None:
     """Return where to look; a Scope stands for its own parts and everything shared."""
     if value is None:

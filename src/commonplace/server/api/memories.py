@@ -22,7 +22,7 @@ from commonplace.server.api.models import (
 )
 from commonplace.server.api.routes import Exchange, Name, ReadExchange, RecallExchange, VerbRouter, WriteExchange
 from commonplace.transcript import Transcript
-from commonplace.values import NOBODY, Draft, Forgotten, Memory, Within
+from commonplace.values import NOBODY, PERSON_PARTS, Draft, Forgotten, Memory, Within
 
 recall_router = VerbRouter(__name__, "recall")
 router = VerbRouter(__name__, "memories")
@@ -128,8 +128,8 @@ def _parse(text: str) -> Any:
 
 @router.implement(Book.forget, "POST", "/memories/forget", example={"tags": ["draft"], "dry_run": True}, own=_SELECTED)
 async def forget(http: Exchange, given: dict[str, Any]) -> Response:
-    """Erase memories with all their versions: by ids; or by scope, filter, kinds and tags together; or everything."""
-    if given.get("everything"):
+    """Erase memories with all their versions: by ids; by scope, filter, kinds and tags; or a person; or everything."""
+    if given.get("everything") or any(given.get(part) is not None for part in PERSON_PARTS):
         http = http.having(role="admin")
     if given.get("dry_run"):
         http = http.having(operation="read", idempotency_key=None)
@@ -166,7 +166,7 @@ router.verb(Book.undo, "POST", "/memories/{id}/undo", "links", example={"other":
 
 # -- learn ---------------------------------------------------------------------------------------------
 
-MessageBody: Any = body_of(Transcript.append, "MessageBody")
+MessageBody: Any = body_of(Transcript.append, "MessageBody", without=["scope"])
 _TEXT = 'Lines such as "Sarah: I prefer tea", instead of messages.'
 
 

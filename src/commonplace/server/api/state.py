@@ -50,7 +50,10 @@ kv.verb(
 @kv.implement(KeyValue.append, "POST", _ENTRY, body="ItemsBody", example={"items": ["a finding"]})
 async def append_to_entry(http: Exchange, given: dict[str, Any]) -> Response:
     """Add items to the end of a list in one step, creating the list if there is none."""
-    return await http.answer(lambda book: book.kv(given["namespace"]).append(given["key"], *given["items"]))
+    scope = given.get("scope")
+    return await http.answer(
+        lambda book: book.kv(given["namespace"]).append(given["key"], *given["items"], scope=scope)
+    )
 
 
 kv.verb(

@@ -42,12 +42,13 @@ _Records = Iterator[dict[str, Any]]
 async def export(
     http: ReadExchange,
     vectors: Annotated[bool, Query(description="Also the vectors, which `import` then need not make again.")] = False,
+    user: Annotated[str | None, Query(description="Only what belongs to this user.")] = None,
 ) -> Response:
     """Everything in the space, a JSON record a line. The last line is `{"type": "end", "records": n}`, or an error."""
     door = http.door
 
     def begin(book: Book) -> tuple[_Records, list[dict[str, Any]]]:
-        records: _Records = book.export(vectors=vectors)
+        records: _Records = book.export(vectors=vectors, user=user)
         return records, list(islice(records, _BATCH))
 
     records, first = await door.run(http.call, begin)

@@ -183,6 +183,7 @@ def _types(partitions: int) -> schema.Types:
         clustered="",
         divided=" PARTITION BY HASH (space)",
         create_own=partial(_create_tables, partitions=partitions),
+        wall=_build_wall,
     )
 
 
@@ -198,8 +199,12 @@ def _create_tables(tx: Tx, *, partitions: int) -> None:
             # For statements that name a partition: policies of the whole table apply only where it is named.
             tx.run(f"ALTER TABLE {table}_{part} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY")
     for table in (*DIVIDED, "census"):
-        tx.run(_POLICY.format(table=table))
-        tx.run(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY")
+        _build_wall(tx, table)
+
+
+def _build_wall(tx: Tx, table: str) -> None:
+    tx.run(_POLICY.format(table=table))
+    tx.run(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY")
 
 
 def _ensure_schema(connection: PostgresConnection, address: DatabaseAddress) -> None:

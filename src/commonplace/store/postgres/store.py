@@ -23,9 +23,9 @@ import psycopg
 
 from commonplace.errors import CommonplaceError, StoreClosed, StoreError
 from commonplace.settings import Settings
-from commonplace.store.base import Choose, Found, Probe, Task, Tx, Where
+from commonplace.store.base import BytesSeen, Choose, Found, Probe, Task, Tx, Where
 from commonplace.store.postgres import connections as errors
-from commonplace.store.postgres import database
+from commonplace.store.postgres import database, vacuum
 from commonplace.store.postgres.address import DatabaseAddress, parse
 from commonplace.store.postgres.connections import Connections, Patience, PostgresConnection, Replica
 from commonplace.store.postgres.search import Graphs, count_terms, search
@@ -299,7 +299,27 @@ class PostgresStore:
     # -- maintenance -----------------------------------------------------------------------------
 
     def scrub(self, space: int) -> None:
-        """Do nothing: the server removes deleted rows with its next vacuum."""
+        """Do nothing: deleted rows stay in their pages until `purge` writes the tables anew."""
+
+    def purge(self, space: int, *, thorough: bool) -> tuple[str, ...]:
+        self._ensure_open()
+        if not thorough:
+            return (vacuum.WAITING,)
+        try:
+            return vacuum.rewrite(self._address, self._settings, space)
+        except psycopg.Error as error:
+            raise errors.translate(error, self._address.shown) from error
+
+    def find_bytes(self, wanted: Sequence[bytes]) -> BytesSeen:
+        self._ensure_open()
+        try:
+            return vacuum.find_bytes(self._address, self._settings, wanted)
+        except psycopg.Error as error:
+            raise errors.translate(error, self._address.shown) from error
+
+    @property
+    def copied_to(self) -> tuple[str, ...]:
+        return ("write-ahead log", "replicas")
 
     def size(self) -> int:
         return self.read(database.size, None)

@@ -70,6 +70,7 @@ _TYPES = schema.Types(
     clustered=" WITHOUT ROWID",
     divided="",
     create_own=_create_tables,
+    wall=lambda tx, table: None,
 )
 
 

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from commonplace.errors import Conflict, InvalidInput, TooLarge
 from commonplace.store.base import Tx
+from commonplace.store.row import make_scope
 from commonplace.store.tables.table import Table
-from commonplace.values import Entry, Json, times
+from commonplace.values import NOBODY, Entry, Json, Scope, times
 
 
 class EntryRow(NamedTuple):
@@ -21,10 +22,18 @@ class EntryRow(NamedTuple):
     version: int
     updated_at: int
     expires_at: int | None
+    scope_user: str | None = None
+    scope_agent: str | None = None
+    scope_session: str | None = None
 
     def stands(self, now: int) -> bool:
         """Whether the entry was neither deleted nor has expired."""
         return self.value is not None and (self.expires_at is None or self.expires_at > now)
+
+    @property
+    def scope(self) -> Scope:
+        """Whom the entry belongs to."""
+        return make_scope(self.scope_user, self.scope_agent, self.scope_session)
 
     def decode(self) -> Entry:
         return Entry(
@@ -33,6 +42,7 @@ class EntryRow(NamedTuple):
             version=self.version,
             updated_at=times.from_micros(self.updated_at),
             expires_at=None if self.expires_at is None else times.from_micros(self.expires_at),
+            scope=self.scope,
         )
 
 
@@ -68,10 +78,11 @@ def put(
     now: int,
     expires: int | None,
     if_version: int | None,
-) -> int:
-    """Set an entry to JSON text (None deletes it) and return its new version; Conflict if it is not at `if_version`.
+    scope: Scope | None = None,
+) -> EntryRow:
+    """Set an entry to JSON text (None deletes it) and return it; Conflict if it is not at `if_version`.
 
-    Expired entries are removed on this occasion.
+    Without a scope it keeps its owner. Expired entries are removed on this occasion.
     """
     tx.run(_SWEEP, {"space": space, "now": now})
     row = _find(tx, space, namespace, key)
@@ -79,9 +90,12 @@ def put(
     if if_version is not None and if_version != standing:
         raise Conflict(f"{namespace}/{key} is at version {standing}, not {if_version}: read it again", current=standing)
     version = 1 if row is None else row.version + 1
-    new = EntryRow(namespace, key, value, version, now, expires)
+    # A deleted entry keeps its owner, since its key may tell about them; a new one in its place does not.
+    kept = NOBODY if row is None or (row.value is None and value is not None) else row.scope
+    owner = kept if scope is None else scope
+    new = EntryRow(namespace, key, value, version, now, expires, owner.user, owner.agent, owner.session)
     tx.run(_PUT, ENTRIES.params(space, new))
-    return version
+    return new
 
 
 def remove(tx: Tx, space: int, namespace: str, key: str, *, now: int, if_version: int | None) -> bool:
@@ -92,7 +106,17 @@ def remove(tx: Tx, space: int, namespace: str, key: str, *, now: int, if_version
     return True
 
 
-def append(tx: Tx, space: int, namespace: str, key: str, items: Sequence[Json], *, now: int, limit: int) -> Entry:
+def append(
+    tx: Tx,
+    space: int,
+    namespace: str,
+    key: str,
+    items: Sequence[Json],
+    *,
+    now: int,
+    limit: int,
+    scope: Scope | None = None,
+) -> Entry:
     """Add items to the end of a list, creating it if needed; concurrent appends lose nothing."""
     row = _find(tx, space, namespace, key)
     old = row.decode().value if row is not None and row.stands(now) else []
@@ -102,8 +126,7 @@ def append(tx: Tx, space: int, namespace: str, key: str, items: Sequence[Json], 
     text = json.dumps([*old, *items], ensure_ascii=False)
     if len(text.encode()) > limit:
         raise TooLarge(f"{namespace}/{key} would grow beyond {limit:,} bytes")
-    version = put(tx, space, namespace, key, text, now=now, expires=expires, if_version=None)
-    return EntryRow(namespace, key, text, version, now, expires).decode()
+    return put(tx, space, namespace, key, text, now=now, expires=expires, if_version=None, scope=scope).decode()
 
 
 def keys(tx: Tx, space: int, namespace: str, *, prefix: str, now: int) -> list[str]:

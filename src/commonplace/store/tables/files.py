@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from commonplace.errors import Conflict, NotFound
 from commonplace.store.base import Params, Tx
+from commonplace.store.row import make_scope
 from commonplace.store.tables.table import Table
-from commonplace.values import File, times
+from commonplace.values import NOBODY, File, Scope, times
 
 
 class FileRow(NamedTuple):
@@ -19,6 +20,9 @@ class FileRow(NamedTuple):
     content: str | None
     at: int
     author: str | None
+    scope_user: str | None = None
+    scope_agent: str | None = None
+    scope_session: str | None = None
 
     def decode(self) -> File:
         return File(
@@ -28,6 +32,7 @@ class FileRow(NamedTuple):
             at=times.from_micros(self.at),
             author=self.author,
             deleted=self.content is None,
+            scope=make_scope(self.scope_user, self.scope_agent, self.scope_session),
         )
 
 
@@ -85,8 +90,12 @@ def write(
     author: str | None,
     now: int,
     if_version: int | None,
+    scope: Scope | None = None,
 ) -> File:
-    """Add a revision (None deletes the file); Conflict if the newest is not `if_version` (0: no file)."""
+    """Add a revision (None deletes the file); Conflict if the newest is not `if_version` (0: no file).
+
+    Without a scope the file keeps its owner.
+    """
     newest = latest(tx, space, canvas, path)
     standing = newest.revision if newest is not None and not newest.deleted else 0
     if if_version is not None and if_version != standing:
@@ -96,7 +105,9 @@ def write(
         )
     if content is None and not standing:
         raise NotFound(f"no file {path!r} on canvas {canvas!r}")
-    row = FileRow(canvas, path, 1 if newest is None else newest.revision + 1, content, now, author)
+    number = 1 if newest is None else newest.revision + 1
+    owner = scope or (NOBODY if newest is None else newest.scope)
+    row = FileRow(canvas, path, number, content, now, author, owner.user, owner.agent, owner.session)
     tx.run(FILES.insert, FILES.params(space, row))
     return row.decode()
 

@@ -24,6 +24,7 @@ _DUE = f"""SELECT {_COLUMNS} FROM job WHERE space = :space AND state <> 'dead' A
 _GATHERING = f"""SELECT {_COLUMNS} FROM job WHERE space = :space AND claim = :claim AND state = 'waiting'
     AND due_at > :now ORDER BY number LIMIT 1"""
 _REPLACE = "UPDATE job SET payload = :payload, due_at = :due WHERE space = :space AND number = :number"
+_CLEAN = "UPDATE job SET payload = :payload, error = NULL WHERE space = :space AND number = :number"
 _HURRY = """UPDATE job SET due_at = :now
     WHERE space = :space AND state = 'waiting' AND claim IS NOT NULL AND due_at > :now"""
 _FATAL = """UPDATE job SET state = 'dead', claim = NULL, error = 'every worker that tried it died'
@@ -102,6 +103,17 @@ def claim(tx: Tx, space: int, token: str, *, lease: float, attempts: int, number
 def is_owned(tx: Tx, space: int, number: int, token: str) -> bool:
     """Whether the job is still claimed by this token."""
     return bool(tx.run(_OWNED, {"space": space, "number": number, "claim": token}))
+
+
+def save(tx: Tx, space: int, number: int, payload: Mapping[str, Json], *, lease: float) -> None:
+    """Note how far a running job came, and hold it for `lease` more seconds."""
+    replace_payload(tx, space, number, payload, wait=lease)
+
+
+def clean(tx: Tx, space: int, number: int, payload: Mapping[str, Json]) -> None:
+    """Give a job another payload, and remove its error, which may quote the old one."""
+    written = json.dumps(payload, ensure_ascii=False)
+    tx.run(_CLEAN, {"space": space, "number": number, "payload": written})
 
 
 def finish(tx: Tx, space: int, number: int) -> None:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from commonplace.store.base import Params, Tx
+from commonplace.store.row import make_scope
 from commonplace.store.tables.table import Table
-from commonplace.values import Message, times
+from commonplace.values import NOBODY, Message, Scope, times
 
 
 class MessageRow(NamedTuple):
@@ -23,6 +24,8 @@ class MessageRow(NamedTuple):
     metadata: str
     said_at: int
     created_at: int
+    scope_user: str | None = None
+    scope_agent: str | None = None
 
     def decode(self) -> Message:
         return Message(
@@ -33,6 +36,7 @@ class MessageRow(NamedTuple):
             metadata=json.loads(self.metadata),
             said_at=times.from_micros(self.said_at),
             created_at=times.from_micros(self.created_at),
+            scope=make_scope(self.scope_user, self.scope_agent),
         )
 
 
@@ -45,6 +49,9 @@ MESSAGES = Table(
     size="octet_length(content)",
 )
 _OF_SESSION = "space = :space AND session = :session"
+ERASED = ""
+"""The role of the placeholder in a session whose last message was erased: no later message gets its number."""
+_STANDING = f"role <> '{ERASED}'"
 _UNLIMITED = 2**62
 
 
@@ -59,13 +66,16 @@ class Line:
     said_at: int
 
 
-def append(tx: Tx, space: int, session: str, lines: Sequence[Line], *, now: int) -> list[Message]:
+def append(
+    tx: Tx, space: int, session: str, lines: Sequence[Line], *, now: int, scope: Scope = NOBODY
+) -> list[Message]:
     """Add messages at the end, numbered without gaps."""
     ((last,),) = tx.run(
         f"SELECT coalesce(max(number), 0) FROM message WHERE {_OF_SESSION}", {"space": space, "session": session}
     )
+    owner = (scope.user, scope.agent)
     rows = [
-        MessageRow(session, last + i, line.role, line.name, line.content, line.metadata, line.said_at, now)
+        MessageRow(session, last + i, line.role, line.name, line.content, line.metadata, line.said_at, now, *owner)
         for i, line in enumerate(lines, start=1)
     ]
     tx.many(MESSAGES.insert, [MESSAGES.params(space, row) for row in rows])
@@ -76,7 +86,7 @@ def after(tx: Tx, space: int, session: str, number: int, limit: int | None) -> l
     """Return the messages after message `number`, oldest first."""
     rows = MESSAGES.select(
         tx,
-        f"{_OF_SESSION} AND number > :after ORDER BY number LIMIT :limit",
+        f"{_OF_SESSION} AND {_STANDING} AND number > :after ORDER BY number LIMIT :limit",
         {"space": space, "session": session, "after": number, "limit": _UNLIMITED if limit is None else limit},
     )
     return [row.decode() for row in rows]
@@ -85,7 +95,7 @@ def after(tx: Tx, space: int, session: str, number: int, limit: int | None) -> l
 def tail(tx: Tx, space: int, session: str, limit: int) -> list[Message]:
     """Return the last messages, oldest first."""
     params: Params = {"space": space, "session": session, "limit": limit}
-    rows = MESSAGES.select(tx, f"{_OF_SESSION} ORDER BY number DESC LIMIT :limit", params)
+    rows = MESSAGES.select(tx, f"{_OF_SESSION} AND {_STANDING} ORDER BY number DESC LIMIT :limit", params)
     return [row.decode() for row in reversed(rows)]
 
 
@@ -98,6 +108,6 @@ def sessions(tx: Tx, space: int) -> list[str]:
 def forget(tx: Tx, space: int, session: str) -> int:
     """Remove every message of a session and return how many there were."""
     place: Params = {"space": space, "session": session}
-    erased = int(tx.run(f"SELECT count(*) FROM message WHERE {_OF_SESSION}", place)[0][0])
+    erased = int(tx.run(f"SELECT count(*) FROM message WHERE {_OF_SESSION} AND {_STANDING}", place)[0][0])
     tx.run(f"DELETE FROM message WHERE {_OF_SESSION}", place)
     return erased

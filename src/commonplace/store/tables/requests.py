@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from commonplace.store.base import Tx
+from commonplace.store.base import Params, Tx
 
 KEPT = 24 * 3600 * 1_000_000
 """Microseconds for which a key is remembered."""
@@ -49,6 +49,14 @@ def put_result(tx: Tx, space: int, name: str, result: str | None, *, unless_purg
 def purge(tx: Tx, space: int) -> None:
     """Remove the answers, which may hold forgotten memories; the requests stay known."""
     tx.run("UPDATE request SET result = NULL WHERE space = :space AND result IS NOT NULL", {"space": space})
+
+
+def purge_some(tx: Tx, space: int, *, limit: int) -> int:
+    """Remove some of the answers and return how many."""
+    params: Params = {"space": space, "limit": limit}
+    some = "SELECT name FROM request WHERE space = :space AND result IS NOT NULL LIMIT :limit"
+    sql = f"UPDATE request SET result = NULL WHERE space = :space AND name IN ({some}) RETURNING name"
+    return len(tx.run(sql, params))
 
 
 def forget_all(tx: Tx, space: int) -> None:
