@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 from functools import cache, partial
 
-from commonplace.guard import injection, secret_forms, secrets
+from commonplace.guard import injection, secret_forms, secrets, unseen
 from commonplace.guard.secrets import Redacted, Secret
 from commonplace.guard.wordings import WORDINGS
 
@@ -43,7 +43,7 @@ def _said(reading: str) -> set[str]:
 
 
 def _plain(text: str) -> str:
-    shown = unicodedata.normalize("NFKC", injection.UNSEEN.sub("", text)).replace("’", "'").lower()
+    shown = unicodedata.normalize("NFKC", unseen.reveal(text)).replace("’", "'").lower()
     return " ".join(shown.split())
 
 
