@@ -176,6 +176,10 @@ class StoreCorrupt(StoreError, code="store_corrupt"):
     """The store is damaged, or its indexes disagree with its rows."""
 
 
+class StoreReplaced(StoreError, code="store_replaced", status=503):
+    """The book's file, or its log, was deleted, moved or replaced while the book was open."""
+
+
 class NotABook(StoreError, code="not_a_book", status=400):
     """The file is not a database, or not one that commonplace wrote."""
 

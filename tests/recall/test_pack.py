@@ -186,7 +186,7 @@ FFF0-FFF8 1BCA0-1BCA3 1D173-1D17A E0000-E0FFF"""
 
 
 def unseen() -> str:
-    found = []
+    found: list[str] = []
     for each in IGNORABLE.split():
         first, _, last = each.partition("-")
         found += map(chr, range(int(first, 16), int(last or first, 16) + 1))

@@ -24,6 +24,7 @@ from commonplace.errors import (
 from commonplace.settings import Settings
 from commonplace.store import schema
 from commonplace.store.base import Tx
+from commonplace.store.sqlite.names import FileNames, create, ensure_single
 from commonplace.store.tables import spaces
 
 _APPLICATION = 0x434D4E50
@@ -73,14 +74,22 @@ _TYPES = schema.Types(
 )
 
 
-def connect(path: Path, settings: Settings) -> apsw.Connection:
-    """Open a connection, ready to use; creates the file if it does not exist."""
+def connect(path: Path, settings: Settings, names: FileNames | None = None) -> apsw.Connection:
+    """Open a connection, ready to use; without `names`, the first one, creates the file if it does not exist."""
     if path.is_dir():
         raise StoreUnavailable(f"{path} is a directory: give the path of a file in it, such as {path / 'team.db'}")
+    if names is None:
+        create(path)
+        ensure_single(path)
+    else:
+        names.ensure_same()
     with explain_errors(path):
         raw = apsw.Connection(str(path))
     raw.set_busy_handler(patience(settings.busy_timeout))
     try:
+        if names is not None:
+            # Again before the first read, which would take the old log for the new file's.
+            names.ensure_same()
         with explain_errors(path):
             _prepare(raw, path, settings)
     except CommonplaceError:
