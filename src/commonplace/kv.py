@@ -61,20 +61,30 @@ class LocalKeyValue(KeyValue):
         text = checks.json_text(value, "value", limit=self._limit)
         expires, expected = times.until(now, ttl), checks.version(if_version)
 
+        replaces = False
+
         def work(tx: Tx) -> tuple[int, int, int | None]:
-            put = entries.put(tx, space, self._namespace, name, text, now=now, expires=expires, if_version=expected)
+            nonlocal replaces
+            put, replaces = entries.put(
+                tx, space, self._namespace, name, text, now=now, expires=expires, if_version=expected
+            )
             # With its times: a repeated request gets the result of the first, which had other times.
             return put, now, expires
 
         version, updated, until = self._store.write(work, space)
+        if replaces:
+            self._store.scrub_log()
         return entries.EntryRow(self._namespace, name, text, version, updated, until).decode()
 
     def delete(self, key: str, *, if_version: int | None = None) -> bool:
         space, name, expected = self._place.make(), checks.name(key, "key"), checks.version(if_version)
-        return self._store.write(
+        deleted = self._store.write(
             lambda tx: entries.remove(tx, space, self._namespace, name, now=times.now(), if_version=expected),
             space,
         )
+        if deleted:
+            self._store.scrub_log()
+        return deleted
 
     def keys(self, prefix: str = "") -> list[str]:
         space, begins = self._place.find(), checks.text(prefix, "prefix", limit=512)

@@ -247,6 +247,9 @@ class Store(Protocol):
     def scrub(self, space: int) -> None:
         """Remove traces of just forgotten memories from logs and derived files."""
 
+    def scrub_log(self) -> None:
+        """Remove traces of a value that was just replaced from logs."""
+
     def size(self) -> int:
         """Return the bytes on disk."""
 

@@ -301,6 +301,9 @@ class PostgresStore:
     def scrub(self, space: int) -> None:
         """Do nothing: the server removes deleted rows with its next vacuum."""
 
+    def scrub_log(self) -> None:
+        """Do nothing, as `scrub`."""
+
     def size(self) -> int:
         return self.read(database.size, None)
 

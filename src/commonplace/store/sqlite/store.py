@@ -22,7 +22,7 @@ from commonplace.store import schema
 from commonplace.store.base import Choose, Found, Indexed, Params, Probe, Reembedded, Row, Task, Tx, Where
 from commonplace.store.sqlite.connection import RULES, connect, explain_errors, migrate, patience, translate
 from commonplace.store.sqlite.graphs import Segments
-from commonplace.store.sqlite.names import FileNames
+from commonplace.store.sqlite.names import FileNames, create
 from commonplace.store.tables import memories
 from commonplace.store.tables.memories import ensure_generation
 from commonplace.store.view import View
@@ -376,6 +376,9 @@ class SqliteStore:
 
     def scrub(self, space: int) -> None:
         self._segments.remove(space)
+        self.scrub_log()
+
+    def scrub_log(self) -> None:
         with self._leading:
             self._ensure_open()
             raw = self._writer.raw
@@ -395,6 +398,7 @@ class SqliteStore:
         with self._snapshot() as tx, explain_errors(path):
             # The first read fixes the snapshot: without it, every commit would restart the copy.
             tx.run("SELECT value FROM counter")
+            create(path)
             target = apsw.Connection(str(path))
             try:
                 with target.backup("main", tx.raw, "main") as copy:

@@ -26,6 +26,11 @@ class EntryRow(NamedTuple):
         """Whether the entry was neither deleted nor has expired."""
         return self.value is not None and (self.expires_at is None or self.expires_at > now)
 
+    @property
+    def has_text(self) -> bool:
+        """Whether the value is or holds a text, and is not just a number, true, false or null."""
+        return self.value is not None and self.value[0] in '"[{'
+
     def decode(self) -> Entry:
         return Entry(
             key=self.key,
@@ -68,10 +73,10 @@ def put(
     now: int,
     expires: int | None,
     if_version: int | None,
-) -> int:
-    """Set an entry to JSON text (None deletes it) and return its new version; Conflict if it is not at `if_version`.
+) -> tuple[int, bool]:
+    """Set an entry to JSON text (None deletes it); Conflict if it is not at `if_version`.
 
-    Expired entries are removed on this occasion.
+    Return its new version, and whether a value with text was replaced. Expired entries are removed on this occasion.
     """
     tx.run(_SWEEP, {"space": space, "now": now})
     row = _find(tx, space, namespace, key)
@@ -81,7 +86,7 @@ def put(
     version = 1 if row is None else row.version + 1
     new = EntryRow(namespace, key, value, version, now, expires)
     tx.run(_PUT, ENTRIES.params(space, new))
-    return version
+    return version, row is not None and row.has_text and row.value != value
 
 
 def remove(tx: Tx, space: int, namespace: str, key: str, *, now: int, if_version: int | None) -> bool:
@@ -102,7 +107,7 @@ def append(tx: Tx, space: int, namespace: str, key: str, items: Sequence[Json], 
     text = json.dumps([*old, *items], ensure_ascii=False)
     if len(text.encode()) > limit:
         raise TooLarge(f"{namespace}/{key} would grow beyond {limit:,} bytes")
-    version = put(tx, space, namespace, key, text, now=now, expires=expires, if_version=None)
+    version, _ = put(tx, space, namespace, key, text, now=now, expires=expires, if_version=None)
     return EntryRow(namespace, key, text, version, now, expires).decode()
 
 
