@@ -10,43 +10,47 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from commonplace.errors import StoreReplaced, StoreUnavailable
+from commonplace.errors import StoreUnavailable
 
-_Identity = tuple[int, int]
+Identity = tuple[int, int]
+"""Device and inode."""
 
 
 class FileNames:
-    """The path of a book and of its log, and which files had these names when the book was opened."""
+    """The paths of a book and of its log, and which files had these names when the book was opened."""
 
     def __init__(self, path: Path) -> None:
-        # Absolute, because the process may change its directory; SQLite looks for the log beside the real file.
-        self.path = Path(os.path.abspath(path))
-        self._log_path = f"{os.path.realpath(self.path)}-wal"
-        self._file = _identify(self.path)
-        self._log: _Identity | None = None
+        # Absolute, because the process may change its directory; SQLite keeps the log beside the real file.
+        self.path = os.path.abspath(path)
+        self.log_path = f"{os.path.realpath(self.path)}-wal"
+        self.file = _identify(self.path)
+        self.log: Identity | None = None
 
     def remember_log(self) -> None:
         """Note the log; it exists once a connection has read the file."""
-        self._log = _identify(self._log_path)
-
-    def ensure_same(self) -> None:
-        """Raise StoreReplaced if the book is not the file that was opened."""
-        found = _identify(self.path)
-        if found != self._file:
-            raise StoreReplaced(_lost(self.path, found))
-
-    def ensure_same_log(self) -> None:
-        """Raise StoreReplaced if the log is not the file that was opened."""
-        if self._log is not None and (log := _identify(self._log_path)) != self._log:
-            raise StoreReplaced(_lost_log(self._log_path, log))
+        self.log = _identify(self.log_path)
 
     def leave_log(self) -> bool:
         """Whether the log is still there while the file is not."""
-        return _identify(self.path) != self._file and _identify(self._log_path) == self._log is not None
+        return _identify(self.path) != self.file and _identify(self.log_path) == self.log is not None
 
     def have_other_log(self) -> bool:
         """Whether another file has the name of the log: SQLite must not delete that when it closes."""
-        return _identify(self._log_path) not in (None, self._log)
+        return _identify(self.log_path) not in (None, self.log)
+
+    def explain(self) -> str:
+        """Return what happened to the book or to its log, and what to do."""
+        if (found := _identify(self.path)) != self.file:
+            return (
+                f"{self.path} was {_describe(found)} while the book was open, so nothing more can be kept there: close"
+                " the book in every process and open it again; to replace a book, close it everywhere and move its -wal"
+                " and -shm along"
+            )
+        return (
+            f"{self.log_path}, the log of the book's newest writes, was {_describe(_identify(self.log_path))} while the"
+            " book was open: close the book in every process, run `commonplace check`, and restore a backup if it finds"
+            " anything"
+        )
 
 
 def create(path: Path) -> None:
@@ -66,7 +70,7 @@ def ensure_single(path: Path) -> None:
             )
 
 
-def _identify(path: str | Path) -> _Identity | None:
+def _identify(path: str | Path) -> Identity | None:
     """Return what distinguishes a file from all others, or None if there is none."""
     try:
         found = os.stat(path)
@@ -75,17 +79,5 @@ def _identify(path: str | Path) -> _Identity | None:
     return found.st_dev, found.st_ino
 
 
-def _lost(path: Path, found: _Identity | None) -> str:
-    happened = "deleted or moved away" if found is None else "replaced by another file"
-    return (
-        f"{path} was {happened} while the book was open, so nothing more can be kept there: close the book in every"
-        f" process and open it again; to replace a book, close it everywhere and move its -wal and -shm along"
-    )
-
-
-def _lost_log(path: str, found: _Identity | None) -> str:
-    happened = "deleted or moved away" if found is None else "replaced by another file"
-    return (
-        f"{path}, the log of the book's newest writes, was {happened} while the book was open: close the book in every"
-        " process, run `commonplace check`, and restore a backup if it finds anything"
-    )
+def _describe(found: Identity | None) -> str:
+    return "deleted or moved away" if found is None else "replaced by another file"

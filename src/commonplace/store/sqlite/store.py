@@ -338,7 +338,7 @@ class SqliteStore:
             try:
                 tx = self._readers.pop()
             except IndexError:
-                tx = SqliteTx(connect(self._names.path, self._settings, self._names))
+                tx = SqliteTx(connect(Path(self._names.path), self._settings, self._ensure_named))
             try:
                 tx.raw.execute("BEGIN")
                 yield tx
@@ -451,19 +451,23 @@ class SqliteStore:
                 raw.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         raw.close()
 
-    def _ensure_named(self, *, writing: bool) -> None:
+    def _ensure_named(self, *, writing: bool = False) -> None:
         """Raise StoreReplaced if the file or its log has lost its name; from then on, the book is not used any more."""
-        try:
-            self._names.ensure_same()
-            if writing:
-                self._names.ensure_same_log()
-        except StoreReplaced as error:
-            self._replaced = str(error)
-            raise
+        names = self._names
+        with suppress(OSError):
+            found = os.stat(names.path)
+            if (found.st_dev, found.st_ino) == names.file:
+                if not writing or names.log is None:
+                    return
+                found = os.stat(names.log_path)
+                if (found.st_dev, found.st_ino) == names.log:
+                    return
+        self._replaced = names.explain()
+        raise StoreReplaced(self._replaced)
 
     def _ensure_named_for_reading(self) -> None:
         try:
-            self._ensure_named(writing=False)
+            self._ensure_named()
         except StoreReplaced:
             if self._leader is None and self._leading.acquire(blocking=False):
                 try:
