@@ -85,7 +85,7 @@ class LimitReached(CommonplaceError, code="limit_reached", status=429, retryable
 
 
 class RateLimited(LimitReached, code="rate_limited"):
-    """The key sent more requests at once than it may."""
+    """The key sent more requests at once than it may, or an address too many wrong keys or sign-ups."""
 
 
 class QuotaExceeded(LimitReached, code="quota_exceeded"):
