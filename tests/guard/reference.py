@@ -13,7 +13,7 @@ from commonplace.guard.wordings import WORDINGS
 
 
 def redact(text: str) -> Redacted:
-    return secrets.replace_found(text, _secrets)
+    return secrets.replace_found(text, partial(secrets.find_covered, find=_secrets))
 
 
 def _secrets(text: str) -> Iterator[Secret]:

@@ -46,6 +46,18 @@ ESCAPED = re.compile(f"(?!{_NEEDED})[{_IGNORABLE}{_BLANK}{_CONTROLS}]")
 _REMOVED = re.compile(f"[{_IGNORABLE}{_BLANK}\u0334-\u0338]")
 _SPACES = str.maketrans(_BLANK_LETTERS, " " * len(_BLANK_LETTERS))
 
+# Full-width signs, whose place in Unicode follows that of ASCII.
+_WIDE = {each + 0xFEE0: chr(each) for each in range(0x21, 0x7F)}
+
+
+def uncover(text: str) -> tuple[str, list[int]]:
+    """Return a text without what is not seen and with full-width signs as ordinary ones, and where each character was.
+
+    The list has one place more: the end.
+    """
+    places = [place for place, each in enumerate(text) if not _REMOVED.match(each)]
+    return "".join(map(text.__getitem__, places)).translate(_WIDE), [*places, len(text)]
+
 
 def reveal(text: str) -> str:
     """Return a text as it looks: without what is not seen or is struck through, blank letters as spaces."""
