@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from commonplace.errors import StoreError as StoreError
     from commonplace.errors import StoreFull as StoreFull
     from commonplace.errors import StoreReadOnly as StoreReadOnly
+    from commonplace.errors import StoreReplaced as StoreReplaced
     from commonplace.errors import StoreUnavailable as StoreUnavailable
     from commonplace.errors import TooLarge as TooLarge
     from commonplace.errors import Unauthorized as Unauthorized
@@ -96,7 +97,8 @@ _HOMES = {
         "EmbedderUnavailable Forbidden InvalidFilter InvalidInput InvalidPatch InvalidText JobFailed "
         "LimitReached ModelUnavailable NotABook NotFound QueueFull QuotaExceeded RateLimited ReplayMismatch "
         "RequestReused RequestTimeout RerankerFailed ServerFailed ServerUnavailable StalePatch StoreBusy "
-        "StoreClosed StoreCorrupt StoreError StoreFull StoreReadOnly StoreUnavailable TooLarge Unauthorized"
+        "StoreClosed StoreCorrupt StoreError StoreFull StoreReadOnly StoreReplaced StoreUnavailable TooLarge "
+        "Unauthorized"
     ),
     "guard.echo": "strip_recalled",
     "guard.redaction": "redact_text",

@@ -85,7 +85,7 @@ class LimitReached(CommonplaceError, code="limit_reached", status=429, retryable
 
 
 class RateLimited(LimitReached, code="rate_limited"):
-    """The key sent more requests at once than it may."""
+    """The key sent more requests at once than it may, or an address too many wrong keys or sign-ups."""
 
 
 class QuotaExceeded(LimitReached, code="quota_exceeded"):
@@ -174,6 +174,10 @@ class StoreUnavailable(StoreError, code="store_unavailable", status=503, retryab
 
 class StoreCorrupt(StoreError, code="store_corrupt"):
     """The store is damaged, or its indexes disagree with its rows."""
+
+
+class StoreReplaced(StoreError, code="store_replaced", status=503):
+    """The book's file, or its log, was deleted, moved or replaced while the book was open."""
 
 
 class NotABook(StoreError, code="not_a_book", status=400):

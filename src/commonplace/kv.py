@@ -82,23 +82,31 @@ class LocalKeyValue(KeyValue):
         text = checks.json_text(value, "value", limit=self._limit)
         expires, expected = times.until(now, ttl), checks.version(if_version)
 
+        replaces = False
+
         def work(tx: Tx) -> tuple[int, int, int | None, Scope]:
-            put = entries.put(
+            nonlocal replaces
+            put, replaces = entries.put(
                 tx, space, self._namespace, name, text, now=now, expires=expires, if_version=expected, scope=owner
             )
             # With its times and owner: a repeated request gets the result of the first, which had others.
             return put.version, now, expires, put.scope
 
         version, updated, until, whose = self._store.write(work, space)
+        if replaces:
+            self._store.scrub_log()
         parts = (whose.user, whose.agent, whose.session)
         return entries.EntryRow(self._namespace, name, text, version, updated, until, *parts).decode()
 
     def delete(self, key: str, *, if_version: int | None = None) -> bool:
         space, name, expected = self._place.make(), checks.name(key, "key"), checks.version(if_version)
-        return self._store.write(
+        deleted = self._store.write(
             lambda tx: entries.remove(tx, space, self._namespace, name, now=times.now(), if_version=expected),
             space,
         )
+        if deleted:
+            self._store.scrub_log()
+        return deleted
 
     def keys(self, prefix: str = "") -> list[str]:
         space, begins = self._place.find(), checks.text(prefix, "prefix", limit=512)

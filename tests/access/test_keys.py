@@ -168,6 +168,7 @@ def test_a_key_opens_its_spaces_for_its_role(core: Core) -> None:
 
 @ON_SQLITE
 def test_sign_up_gives_a_space_of_its_own(core: Core) -> None:
+    keys.create(core.store, role="admin", spaces=["*"])
     one, two = (keys.sign_up(core.store, "scout", "memstore-free") for _ in range(2))
     assert (one.key.label, one.key.plan, one.key.role) == ("scout", "memstore-free", "write")
     assert one.key.spaces == (one.key.home,)

@@ -192,7 +192,11 @@ def test_forget_selects(cli: Cli) -> None:
     assert cli("forget", "--user", "maria", "--json").data["memories"] == 1
     assert cli("forget", "--kind", "fact", "--filter", '{"importance": {"$gt": 0.9}}', "--json").data["ids"] == []
     cli("kv", "set", "a", "b", "1")
-    assert cli("forget", "--everything").out == "forgot 1 memory, 1 entry\n"
+    refused = cli("forget", "--everything")
+    assert (refused.status, refused.out) == (2, "")
+    assert "needs --yes" in refused.err
+    assert cli("forget", "--everything", "--dry-run").out.endswith("would forget 1 memory, 1 entry\n")
+    assert cli("forget", "--everything", "--yes").out == "forgot 1 memory, 1 entry\n"
 
 
 @pytest.mark.parametrize("words", [(), ("x", "--kind", "fact"), ("x", "--everything")])

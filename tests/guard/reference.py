@@ -7,13 +7,13 @@ import unicodedata
 from collections.abc import Iterator
 from functools import cache, partial
 
-from commonplace.guard import injection, secret_forms, secrets
+from commonplace.guard import injection, secret_forms, secrets, unseen
 from commonplace.guard.secrets import Redacted, Secret
 from commonplace.guard.wordings import WORDINGS
 
 
 def redact(text: str) -> Redacted:
-    return secrets.replace_found(text, _secrets)
+    return secrets.replace_found(text, partial(secrets.find_covered, find=_secrets))
 
 
 def _secrets(text: str) -> Iterator[Secret]:
@@ -43,7 +43,7 @@ def _said(reading: str) -> set[str]:
 
 
 def _plain(text: str) -> str:
-    shown = unicodedata.normalize("NFKC", injection.UNSEEN.sub("", text)).replace("’", "'").lower()
+    shown = unicodedata.normalize("NFKC", unseen.reveal(text)).replace("’", "'").lower()
     return " ".join(shown.split())
 
 

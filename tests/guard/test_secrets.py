@@ -194,3 +194,56 @@ def timed(work: Callable[[str], object], text: str) -> float:
     start = process_time()
     work(text)
     return process_time() - start
+
+
+BROKEN = ("gh" + "p_aB3dE6gH9kL2mN5pQ8sT1vW4", "xY7zA0bC3dE6")
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("use p@ssW0rd!2024 to log in", "p@ssW0rd!2024"),
+        ("Use p@ssW0rd!2024\nto sign in.", "p@ssW0rd!2024"),
+        ("sign in as admin with Winter2025!", "Winter2025!"),
+        ("log in using Tr0ub4dor&3", "Tr0ub4dor&3"),
+        ("the one-time code is 482913", "482913"),
+        ("Your verification code: 482913.", "482913"),
+        ("482913 is your login code", "482913"),
+        ("the one-time password is 482913", "482913"),
+        ("OTP: 482913", "482913"),
+        ("password: it's swordfish", "swordfish"),
+        ("My password? It is swordfish.", "swordfish"),
+        ("login are admin / Winter2025!", "Winter2025!"),
+        ("The user and password are admin / Winter2025!", "Winter2025!"),
+        ("My password is:\n\nhunter2!", "hunter2!"),
+        # Split, or disguised.
+        ("pass\u200bword: hunter2!x", "hunter2!x"),
+        ("password: hun\u200bter\u034f2!x", "hun\u200bter\u034f2!x"),
+        ("\uff50\uff57\uff44\uff1a \uff48\uff55\uff4e\uff54\uff12\uff01", "\uff48\uff55\uff4e\uff54\uff12\uff01"),
+        (f"key {BROKEN[0]}\n{BROKEN[1]}", f"{BROKEN[0]}\n{BROKEN[1]}"),
+        (f"key {BROKEN[0]}\u200b{BROKEN[1]}", f"{BROKEN[0]}\u200b{BROKEN[1]}"),
+    ],
+)  # fmt: skip
+def test_a_secret_in_plain_words_is_gone(text: str, secret: str) -> None:
+    assert MARK.sub("\0", redact(text).text) == text.replace(secret, "\0")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Send the password to bob@example.com, please.",
+        "She mailed the access token to ops@acme.io",
+        "Give the password to Bob.",
+        "Use OAuth2 to log in, or use Python3.11 to log in to PyPI.",
+        "Use bob@example.com to sign in",
+        "Log in with your Google account; sign in using SAML2.0",
+        "password: it's required",
+        "the password: it's in the vault",
+        "The error code is 482913 and the postcode is 12345",
+        "The security code review of 2024 is done",
+        "I wait for the one-time code",
+        "one line\nline2\nand the token\nv2",
+    ],
+)
+def test_plain_words_about_secrets_are_left_alone(text: str) -> None:
+    assert redact(text).text == text

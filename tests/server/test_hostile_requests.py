@@ -20,6 +20,7 @@ from commonplace.local import LocalBook
 from commonplace.memories.core import Core
 from commonplace.server import idempotency
 from commonplace.server.api import transfer
+from commonplace.server.config import Config
 from tests.server.server_harness import Running, start
 
 MARK = "the other space's secret"
@@ -69,15 +70,53 @@ def test_a_header_that_holds_no_key_is_no_key(locked: Running, path: str, sent: 
 def test_a_server_without_keys_answers_to_no_foreign_name(tmp_path: Path) -> None:
     """A web site whose name resolves to this machine, opened in a local browser."""
     served = start(tmp_path / "book.db")
-    strange = ("evil.example", "evil.example:8420", "127.0.0.1.evil.example", "localhost.evil.example", "[evil]")
+    strange = ("evil.example", "evil.example:8420", "127.0.0.1.evil.example", "localhost.evil.example", "[evil]",
+               "[::1].evil.example", "[::1].evil.example:8420", "localhost:evil", "127.0.0.1:80:evil")  # fmt: skip
     ours = ("localhost", "LOCALHOST:8420", "127.0.0.1", "127.0.0.1:8420", "[::1]:8420", "localhost.")
     try:
         with httpx.Client(base_url=served.url) as client:
-            for path in ("/v1/spaces/mine/stats", "/memories", "/v1/memory/list", "/memory/n", "/v1/keys", "/metrics"):
+            for path in (
+                *("/v1/spaces/mine/stats", "/memories", "/v1/memory/list", "/memory/n", "/v1/keys", "/metrics"),
+                *("/health", "/docs"),
+            ):
                 assert {client.get(path, headers={"Host": name}).status_code for name in strange} == {403}
                 assert {client.get(path, headers={"Host": name}).status_code for name in ours} == {200}
     finally:
         served.stop()
+
+
+@pytest.mark.slow
+def test_a_page_of_another_site_makes_a_browser_send_nothing(tmp_path: Path) -> None:
+    served = start(tmp_path / "book.db", Config(sign_up="memstore-free", cors_origins=("https://console.example",)))
+    own = served.url.removeprefix("http://")
+    try:
+        with httpx.Client(base_url=served.url) as client:
+            # Requests without a body, and those that need no leave: a form can send them.
+            for method, path in (
+                *(("POST", "/v1/spaces/a/jobs/work"), ("POST", "/v1/spaces/a/prune"), ("POST", "/v1/agents")),
+                *(("POST", "/memories"), ("DELETE", "/memory/n/k"), ("GET", "/v1/spaces/a/export"), ("GET", "/health")),
+            ):
+                for origin in ("https://evil.example", "null", f"http://{own}.evil.example", "http://localhost"):
+                    answer = client.request(method, path, headers={"Origin": origin})
+                    assert (answer.status_code, answer.json()["code"]) == (403, "forbidden"), (path, origin)
+                for origin in (served.url, served.url.upper(), "https://console.example"):
+                    assert client.request(method, path, headers={"Origin": origin}).status_code != 403, (path, origin)
+            cross = {"Sec-Fetch-Site": "cross-site"}
+            assert client.post("/v1/spaces/a/jobs/work", headers=cross).status_code == 403
+            assert client.get("/docs", headers=cross).status_code == 200  # a link
+    finally:
+        served.stop()
+
+
+def test_a_page_that_may_send_the_key_itself_is_asked_by_the_browser(locked: Running) -> None:
+    """Its header needs the leave that only `cors_origins` gives; a password that the browser knows does not."""
+    with _client(locked, "read", "mine") as reader:
+        key = reader.headers["authorization"].removeprefix("Bearer ")
+        foreign = {"Origin": "https://evil.example"}
+        assert reader.get("/v1/spaces/mine/stats", headers=foreign).status_code == 200
+    basic = httpx.BasicAuth("me", key)
+    assert httpx.get(f"{locked.url}/v1/spaces/mine/stats", auth=basic).status_code == 200
+    assert httpx.get(f"{locked.url}/v1/spaces/mine/stats", auth=basic, headers=foreign).status_code == 403
 
 
 def test_a_server_with_keys_has_any_name(locked: Running) -> None:

@@ -86,6 +86,8 @@ def serving(path: Path | str, gate: Gate | None = None, *, sign_up: str | None =
 class Keys:
     """A gate with the spaces of each key, which rejects on demand."""
 
+    closed = True
+
     def __init__(self, keys: dict[str, str], refusal: CommonplaceError | None = None) -> None:
         self._keys = keys
         self.refusal = refusal
@@ -97,6 +99,9 @@ class Keys:
             raise Unauthorized("this key is unknown")
         home = self._keys[call.secret]
         return Caller(key=call.secret, role="write", spaces=(home,), home=home)
+
+    def is_open(self) -> bool:
+        return False
 
 
 def run_client(code: str, *packages: str, cwd: Path | None = None, **env: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
+from commonplace.access import keys
 from commonplace.errors import CommonplaceError, Forbidden, QuotaExceeded, RateLimited
 from tests.services.serving import Keys, Served, sent, serving, talking
 
@@ -197,6 +198,7 @@ def keyed(tmp_path_factory: pytest.TempPathFactory, gate: Keys) -> Iterator[Serv
 
 def test_sign_up_gives_a_key_where_it_is_on(tmp_path: Path) -> None:
     with serving(tmp_path / "book.db", sign_up="memstore-free") as running:
+        keys.create(running.core.store, role="admin", spaces=["*"])
         answer = sent("POST", f"{running.url}/v1/agents", json={"name": "me", "email": "me@example.com"})
         assert answer.status_code == 201
         key = {"Authorization": f"Bearer {answer.json()['api_key']}"}

@@ -21,7 +21,7 @@ from typing import Literal, get_args
 from commonplace.access import patterns as globs
 from commonplace.access import plans
 from commonplace.access.plans import Limits
-from commonplace.errors import Forbidden, InvalidInput, NotFound, StoreError, Unauthorized
+from commonplace.errors import Forbidden, InvalidInput, NotFound, RateLimited, StoreError, Unauthorized
 from commonplace.store.base import Store, Tx
 from commonplace.store.tables import keys as rows
 from commonplace.store.tables import spaces
@@ -37,6 +37,8 @@ _SECRET = string.ascii_letters + string.digits
 _TOKEN = re.compile(r"cp_([a-z0-9]{12})_([A-Za-z0-9]{40})")
 _NONE = "0" * 64
 """The digest of no secret: an unknown key is compared with it, and takes as long as a wrong secret."""
+_SIGN_UP = "sign-up"
+"""The meters that count the keys which anybody may create."""
 _MOST_PATTERNS = 100
 _COARSE = 60_000_000
 """Microseconds between two updates of a key's last use."""
@@ -165,6 +167,27 @@ def create(
     `limits` override those of the plan. `by` is the id of the key that asks: the new key opens and allows no more than
     that one, and lasts no longer.
     """
+    row, token = _new_row(role, spaces, home, label, plan, limits, expires)
+
+    def work(tx: Tx) -> KeyRow:
+        asks = _asking_key(tx, by)  # in this transaction: a key that was just revoked creates none
+        made = row if asks is None else _delegate(asks, row)
+        rows.insert(tx, made)
+        return made
+
+    return NewKey(token=token, key=_decode(store.write(work, rows.lane(row.id))))
+
+
+def _new_row(
+    role: str,
+    spaces: Iterable[str],
+    home: str | None,
+    label: str,
+    plan: str,
+    limits: Mapping[str, object] | None,
+    expires: float | None,
+) -> tuple[KeyRow, str]:
+    """Return a checked key that is not stored yet, and its token."""
     now = times.now()
     patterns = _check_patterns(spaces)
     id, secret = _random(_ID, 12), _random(_SECRET, 40)
@@ -184,20 +207,43 @@ def create(
         used_at=None,
         revoked_at=None,
     )
+    return row, f"cp_{id}_{secret}"
+
+
+def sign_up(store: Store, name: str, plan: str, *, address: str | None = None) -> NewKey:
+    """Create a key with a new space of its own, for somebody at an address; raise RateLimited after too many.
+
+    Raise Forbidden if the book has no keys: with the first one, its owner, who has none, would be locked out.
+    """
+    label, id = checks.name(name, "name"), _random(_ID, 12)
+    row, token = _new_row("write", (f"agent-{id}",), None, label, plan, None, None)
 
     def work(tx: Tx) -> KeyRow:
-        asks = _asking_key(tx, by)  # in this transaction: a key that was just revoked creates none
-        made = row if asks is None else _delegate(asks, row)
-        rows.insert(tx, made)
-        return made
+        if not rows.exist(tx):
+            raise Forbidden(
+                "nobody can sign up yet: the owner first needs a key (commonplace keys create --role admin --space '*')"
+            )
+        _count_sign_up(tx, address)
+        rows.insert(tx, row)
+        return row
 
-    return NewKey(token=f"cp_{id}_{secret}", key=_decode(store.write(work, rows.lane(id))))
+    return NewKey(token=token, key=_decode(store.write(work, rows.lane(_SIGN_UP))))
 
 
-def sign_up(store: Store, name: str, plan: str) -> NewKey:
-    """Create a key with a new space of its own."""
-    label, id = checks.name(name, "name"), _random(_ID, 12)
-    return create(store, role="write", spaces=(f"agent-{id}",), label=label, plan=plan)
+def _count_sign_up(tx: Tx, address: str | None) -> None:
+    """Draw from the bucket of an address and from that of all."""
+    now = times.now()
+    rows.sweep_full(tx, _SIGN_UP, now=now)
+    places = [(rows.EVERYWHERE, plans.SIGN_UPS)]
+    if address is not None:
+        places.append((sha256(address.encode()).hexdigest()[:32], plans.SIGN_UPS_OF_ONE))
+    for place, limits in places:
+        each, burst = bucket(limits)
+        if not rows.draw(tx, _SIGN_UP, now=now, each=each, burst=burst, place=place):
+            drawn = rows.read_meter(tx, _SIGN_UP, rows.BUCKET, place=place)
+            wait = ((drawn.used if drawn else now) + each - now - burst * each) / 1e6
+            whose = "from your address" if place else "on this server"
+            raise RateLimited(f"too many keys were created {whose}: try again in {wait:,.0f} s", retry_after=wait)
 
 
 def list_keys(store: Store, *, by: str | None = None) -> list[Key]:
@@ -284,6 +330,9 @@ def _read_usage(tx: Tx, key: Key, space: str, number: int, namespace: str | None
     if limits.namespace_bytes is not None:
         size = None if namespace is None else rows.count_bytes(tx, number, namespace, now=now)
         found.append(Usage(name="namespace_bytes", used=size, limit=limits.namespace_bytes, resets_at=None))
+    if limits.space_bytes is not None:
+        size = rows.count_space_bytes(tx, number)
+        found.append(Usage(name="space_bytes", used=size, limit=limits.space_bytes, resets_at=None))
     return found
 
 

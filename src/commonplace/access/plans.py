@@ -36,6 +36,8 @@ class Limits:
     """Writes to one key-value namespace in a day."""
     namespace_bytes: int | None = None
     """Bytes of the current values of one key-value namespace."""
+    space_bytes: int | None = None
+    """Bytes of all that a space holds: memories, entries, files and messages, with every version and revision."""
 
     @property
     def given(self) -> dict[str, float]:
@@ -48,14 +50,18 @@ COUNTED: Mapping[str, Period] = {"operations_month": "month", "recalls_month": "
 """Limits whose count starts again with each period, in the order in which they are charged."""
 BY_NAMESPACE = ("namespace_writes_day",)
 UNLIMITED = Limits()
+SIGN_UPS = Limits(rate=100 / 3600, burst=100)
+"""Keys that anybody may create, all together."""
+SIGN_UPS_OF_ONE = Limits(rate=10 / 3600, burst=10)
+"""Those from one address."""
 NAMES = tuple(each.name for each in fields(Limits))
 PLANS: Mapping[str, Limits] = {
     "unlimited": UNLIMITED,
-    "memstore-free": Limits(rate=100 / 3600, burst=100, operations_month=1_000),
-    "zerolatency-free": Limits(recalls_month=10_000, memories=1_000),
-    "botwire-free": Limits(namespace_writes_day=1_000, namespace_bytes=50_000_000),
+    "memstore-free": Limits(rate=100 / 3600, burst=100, operations_month=1_000, space_bytes=50_000_000),
+    "zerolatency-free": Limits(recalls_month=10_000, memories=1_000, space_bytes=50_000_000),
+    "botwire-free": Limits(namespace_writes_day=1_000, namespace_bytes=50_000_000, space_bytes=100_000_000),
 }
-"""No limits, and the free plans of the services whose dialects the server speaks."""
+"""No limits, and the free plans of the services whose dialects the server speaks; `space_bytes` is ours."""
 
 
 def choose_limits(plan: str, own: Mapping[str, object] | None = None) -> Limits:

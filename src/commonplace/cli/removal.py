@@ -42,8 +42,11 @@ def _forget(args: Namespace, console: Console) -> Result | int:
     commonplace forget ID ID
     commonplace forget --user maria --dry-run
     commonplace forget --filter '{"said_at": {"$lt": "2025-01-01"}}' --yes
+    commonplace forget --everything --yes
     """
     selector = _selector(args, everything=args.everything)
+    if args.everything and not (args.yes or args.dry_run or sys.stdin.isatty()):
+        raise UsageError("--everything without a terminal to ask at needs --yes: nothing was forgotten")
     with books.open_existing(args) as book:
         if args.dry_run or (not args.yes and sys.stdin.isatty()):
             would = book.forget(**selector, dry_run=True)

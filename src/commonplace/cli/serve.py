@@ -116,6 +116,11 @@ def _prepare(config: Config, listener: Listener, console: Console) -> bool:
         if core.reader is not None:
             core.reader()
         has_keys = keys.exist(core.store)
+        if config.sign_up is not None and not has_keys:
+            raise InvalidInput(
+                "with --sign-up anybody may create a key, and you would need one, too: create yours first"
+                f" (commonplace --book {label(config.book)} keys create --role admin --space '*')"
+            )
         if config.closed and not has_keys:
             raise InvalidInput(
                 f"{listener.host} can be reached from other machines, and this book has no keys: create one first"

@@ -10,6 +10,7 @@ from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -60,7 +61,8 @@ def _open_output(path: str) -> Iterator[TextIO]:
         return
     part = Path(f"{path}.part")
     try:
-        with part.open("w", encoding="utf-8", newline="\n") as stream:
+        # Only its owner may read it, as the book itself.
+        with open(part, "w", encoding="utf-8", newline="\n", opener=partial(os.open, mode=0o600)) as stream:
             yield stream
         os.replace(part, path)
     finally:

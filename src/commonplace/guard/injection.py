@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from commonplace.guard import unseen
 from commonplace.guard.sieve import Pattern, Sieve, lower
 from commonplace.guard.wordings import WORDINGS
 
@@ -74,13 +75,21 @@ _IMAGE = (
     ),
     (("](", "javascript:"), r"\]\(\s?javascript:"),
 )
-# Tag characters spell invisible text. They are ordinary only after a black flag.
-_INVISIBLE = (
-    "(?<![\U0001f3f4\U000e0020-\U000e007f])[\U000e0020-\U000e007f]{3,}"
-    "|[\u202d\u202e]|[\u200b-\u200d\u2060-\u2064]{4,}"
-    "|(?:[A-Za-z ][\u200b-\u200d\u2060-\u2064]){4,}|(?:[A-Za-z][\u0334-\u0338]){4,}"
+# Tag characters spell invisible text; a few after a black flag name a region. Variation selectors do, too, if there is
+# more than one for a character. Others are too rare to be there by chance four times.
+_TAGS = "\U000e0020-\U000e007f"
+_SELECTORS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
+_RARE = (
+    "\u034f\u115f\u1160\u17b4\u17b5\u2061-\u2065\u206a-\u206f\u3164\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e001f\U000e0080-\U000e00ff\U000e01f0-\U000e0fff"
 )
-_HIDING = Pattern("[\u0334-\u0338\u200b-\u200d\u202d\u202e\u2060-\u2064\U000e0020-\U000e007f]")
+_INVISIBLE = (
+    f"(?<![{_TAGS}])(?!(?<=\U0001f3f4)[{_TAGS}]{{3,6}}\U000e007f(?![{_TAGS}]))[{_TAGS}]{{3,}}"
+    f"|[{_SELECTORS}]{{2}}|(?:[{_RARE}][^{_RARE}]{{0,500}}){{3}}[{_RARE}]"
+    "|[\u202d\u202e]|[\u200b-\u200d\u2060-\u2064]{4,}"
+    f"|(?:[A-Za-z ][\u200b-\u200d\u2060-\u2064{_SELECTORS}]){{4,}}|(?:[A-Za-z][\u0334-\u0338]){{4,}}"
+)
+_HIDING = Pattern(f"[\u0334-\u0338\u200b-\u200d\u202d\u202e\u2060-\u2064{_RARE}{_SELECTORS}{_TAGS}]")
 
 MARKUP: Sieve[tuple[str, Pattern]] = Sieve(
     ((name, Pattern(pattern, flags)), needs)
@@ -96,8 +105,7 @@ INVISIBLE = Pattern(_INVISIBLE)
 NAMES = (*WORDINGS, *dict.fromkeys(name for name, _ in MARKUP.items), "invisible text")
 """All flags, in the order in which they are returned."""
 
-# What hides or disguises words.
-UNSEEN = Pattern("[\u00ad\u0334-\u0338\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
+# What disguises words.
 APART = Pattern(r"[\s_]+|(?<=[a-z])-(?=[a-z]+-)|(?<=[a-z])-(?=[a-z]+$)")
 LOOKS_LATIN = str.maketrans("авекмнорстухіјѕԁӏοαερυικ", "abekmhopctyxijsdloaepuik")
 DIGITS = str.maketrans("013457@$", "oieastas")
@@ -188,7 +196,7 @@ def _matches(start: _Start, plain: str) -> bool:
 def _simplify(text: str) -> str:
     """Return a text in lower case with single spaces, without invisible characters."""
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", UNSEEN.sub("", text)).replace("’", "'")
+        text = unicodedata.normalize("NFKC", unseen.reveal(text)).replace("’", "'")
     return " ".join(text.lower().split())
 
 

@@ -31,12 +31,14 @@ _MEASURE = Pattern(
     r"|(?:sha|md|aes|rsa|utf|base|argon|pbkdf|hs|rs|es|ed)[-_]?\d+\S*|1password\S*|2fa|\d{4}-\d\d-\d\d\S*",
     re.IGNORECASE,
 )
+_MAIL = Pattern(r"(?:mailto:)?[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){0,8}\.[A-Za-z]{2,24}[.,;:!?]?")
 _WORD = Pattern(r"[^\W\d_]+(?:[-_'’][^\W\d_]+)*")
 _ENDING = Pattern(r".+(?:ed|ing|able|ible|ive|ory|ful|less|ary|al|ous|ly|ic|ent|en)")
 _CAPITAL_INSIDE = Pattern(r"[a-z][A-Z]")
 _LETTER = Pattern(r"[A-Za-z]")
 _DIGIT_OR_CAPITAL_INSIDE = Pattern(r"[0-9]|[a-z][A-Z]")
 _MARK = Pattern(r"[^A-Za-z0-9\-_'.,/:()]")
+_STRONG = Pattern(r"[^\w\-'.,/:()+]")
 
 # Words about a password, or names of its type.
 _REMARKS = frozenset(
@@ -92,6 +94,18 @@ def is_mixed(value: str) -> bool:
     has_digit = any(each.isdigit() for each in value)
     has_mark = any(not each.isalnum() and each not in "-_'’.,/:()" for each in value[:-1])
     return has_letter and (has_digit or has_mark or bool(_CAPITAL_INSIDE.search(value)))
+
+
+def is_strong(value: str) -> bool:
+    """Return whether it is a password and hardly anything else: long, of three sorts of characters, one a mark."""
+    value = value[:_JUDGED]
+    sorts = (any(each.islower() for each in value), any(each.isupper() for each in value), any(map(str.isdigit, value)))
+    return len(value) >= 8 and sum(sorts) > 1 and _STRONG.search(value) is not None and not is_mail(value)
+
+
+def is_mail(value: str) -> bool:
+    """Return whether it is an address of mail."""
+    return _MAIL.fullmatch(value) is not None
 
 
 def is_number(value: str) -> bool:
@@ -230,8 +244,14 @@ _SHORT = r"[^\s\"'|;<>]{3,200}"
 _OPTIONS = r"(?:[^\S\n]+[^\s|;&]{1,60}){0,8}?"
 _LOGIN = r"sshpass|docker login|podman login|twine upload|az login|helm registry login"
 _TO_READER = r"(?:sudo -S|[^|\n]{1,80}--password-stdin)"
-_PAIR = r"(?i:\b(?:login|credentials?|creds|accounts?))(?: (?:is|are)|:) {0,2}[\w.@-]{1,60} ?/ ?"
+_PAIR = r"(?i:\b(?:(?:login|user|username) and password|login|credentials?|creds|accounts?)(?: details| data)?)"
+_PAIR += r"(?: (?:is|are)|:)[ \n]{0,2}[\w.@-]{1,60} ?/ ?"
 _NETWORK = r"(?i:\b(?:wi-?fi|wlan)\b)[^\n]{0,40}?(?:/|,? (?:key|code)(?: is|:)?) {0,2}"
+_ENTRY = r"(?:log|logging|logged|sign|signing|signed)[ -]?(?:in|on)"
+_TYPED = r"[^\s\"'|;,<>]{8,100}"
+_ENTRY_NEEDS = ("log | sign", "use | with | using | enter | type | try")
+_ONCE = "one[- ]time|verification|authentication|security|login|sign-in|sms|2fa|mfa"
+_ONCE_NEED = "one-time | one time | verification | authentication | security | login | sign-in | sms | 2fa | mfa"
 
 
 def _place(
@@ -273,6 +293,30 @@ PLACES = Sieve(
         _place("password", ("auth=(",), r"\bauth=\(\s?[\"'][^\"'\n]{1,60}[\"'],\s?[\"']([^\"'\n]{1,200})[\"']"),
         _place("password", ("wifi | wi-fi | wlan", "/ | key | code"), rf"{_NETWORK}([^\s\"'|;,<>]{{4,100}})", is_mixed),
         _place("password", ("basic auth",), rf"\b[bB]asic auth(?: is|:)? [\w.-]{{1,40}}:({_SHORT})", is_mixed),
+        _place(
+            "password",
+            _ENTRY_NEEDS,
+            rf"\b(?i:use|with|using|enter|type|try)[ \n]({_TYPED})[ \n](?i:to|for|when)[ \n](?i:{_ENTRY})",
+            is_strong,
+        ),
+        _place(
+            "password",
+            _ENTRY_NEEDS,
+            rf"\b(?i:{_ENTRY})(?: as [\w.@-]{{1,60}})?[ \n](?i:with|using)[ \n]({_TYPED})",
+            is_strong,
+        ),
+        _place(
+            "pin",
+            (_ONCE_NEED, "code | pass | pin"),
+            rf"(?<![\w.,:-])([0-9]{{4,10}})[ ](?:is|as)[ ](?:your|the|my|a|our)[ ](?i:(?:{_ONCE})[ ](?:code|pass|pin))",
+            is_number,
+        ),
+        _place(
+            "pin",
+            (_ONCE_NEED, "password | passcode"),
+            rf"\b(?i:{_ONCE})[ ](?i:password|passcode)(?:[ ](?:is|was)|:)[ ]([0-9]{{4,10}})(?![\w.-])",
+            is_number,
+        ),
         _place("passphrase", ("ssh-keygen",), r"\bssh-keygen\b[^\n]{0,100} -N [\"']([^\"'\n]{1,200})[\"']"),
         _place("password", ("openssl", " -k "), rf"\bopenssl{_OPTIONS} -k {_Q}({_SHORT})"),
         _place("password", ("-pass", "pass:"), rf"-pass(?:in|out)? pass:({_SHORT})"),
@@ -288,7 +332,10 @@ PLACES = Sieve(
         ),
         _place("password", ("password '",), r"(?i:password) '([^'\n]{1,200})'"),
         _place(
-            "password", ("login | credential | creds | account", "/"), rf"{_PAIR}([^\s\"'|;,<>]{{4,100}})", is_mixed
+            "password",
+            ("login | user | credential | creds | account", "/"),
+            rf"{_PAIR}([^\s\"'|;,<>]{{4,100}})",
+            is_mixed,
         ),
     )
 )
@@ -314,7 +361,15 @@ _NAMES = (
     ("short", "pw", r"pw(?<![a-z]pw)(?![a-z])"),
     ("short", "clave", r"clave(?<![a-z]clave)(?![a-z])"),
     ("pin", "pin", r"pin(?<![a-z]pin)(?: (?:code|number))?(?![a-z])"),
-    ("pin", "code", r"(?<![a-z])(?:door|alarm|access|unlock|gate|entry)[ _-]code(?![a-z])"),
+    (
+        "pin",
+        "code",
+        (
+            r"(?<![a-z])(?:door|alarm|access|unlock|gate|entry|one[ -]time|verification|authentication|security|login"
+            r"|sign-in|sms|2fa|mfa)[ _-]code(?![a-z])"
+        ),
+    ),
+    ("pin", "otp", r"(?<![a-z])t?otp(?: code)?(?![a-z]|[-_. ]?seed)"),
     (
         "key",
         "key",

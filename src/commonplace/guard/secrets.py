@@ -12,11 +12,17 @@ from functools import partial
 from itertools import zip_longest
 
 from commonplace.guard import secret_forms as forms
+from commonplace.guard import unseen
 from commonplace.guard.secret_forms import Form, is_mixed, is_number, is_placeholder, is_random, is_remark, is_word
 from commonplace.guard.sieve import Pattern, lower
 
 _MARK = re.compile(r"\[redacted: [a-z][a-z0-9 -]{0,40}\]")
 _KEY_BLOCK = Pattern(r"-----(BEGIN|END) [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
+# The next line has nothing but the rest, and that has a digit, as words have not.
+_BREAK = Pattern(
+    r"(?<=[A-Za-z0-9_-])[ \t]{0,20}\r?\n[ \t]{0,20}"
+    r"(?=[A-Za-z_-]{0,60}[0-9][A-Za-z0-9_-]{0,200}[ \t\"',;]{0,20}(?:\n|$))"
+)
 _CUT_KEY_BLOCK = Pattern(r"(?:\\[nr]|[A-Za-z0-9+/=\s]){0,20000}")
 
 
@@ -42,7 +48,32 @@ def redact(text: str) -> Redacted:
 
     Time grows linearly with the length of the text. Redacting a second time changes nothing.
     """
-    return replace_found(text, _find)
+    return replace_found(text, partial(find_covered, find=_find))
+
+
+def find_covered(text: str, find: Callable[[str], Iterator[Secret]]) -> Iterator[Secret]:
+    """Find secrets as they are written, and those with invisible or full-width characters or a line break inside."""
+    yield from find(text)
+    if not text.isascii():
+        shown, places = unseen.uncover(text)
+        if shown != text:
+            for each in find(shown):
+                yield Secret(kind=each.kind, start=places[each.start], end=places[each.end - 1] + 1)
+    if "\n" in text:
+        yield from _find_broken(text)
+
+
+def _find_broken(text: str) -> Iterator[Secret]:
+    """Find keys whose rest is alone in the next line."""
+    breaks = [found.span() for found in _BREAK.finditer(text)]
+    if not breaks:
+        return
+    kept = list(_gaps(breaks, 0, len(text)))
+    places = [place for start, end in kept for place in range(start, end)]
+    for each in find_forms("".join(text[start:end] for start, end in kept)):
+        start, end = places[each.start], places[each.end - 1] + 1
+        if "\n" in text[start:end] and each.kind != "private key":
+            yield Secret(kind=each.kind, start=start, end=end)
 
 
 def _find(text: str) -> Iterator[Secret]:
@@ -171,7 +202,9 @@ _LISTED = Pattern(
     rf"[\"'`],[ ]?(?=[\"'`])|{_CLOSING}[ ]?(?:\|\|?|\?\?)[ ]?|>(?=[^<>\n]{{1,200}}</)|[\"'][ ]value="
     rf"|[ ]?[—–][ ]?|[ ]?[是は은는][ ]?|\n[ ]{{0,20}}value:[ ]|:[ ]\w{{1,30}}[ ]?(?:→|->)[ ]?"
 )
+_SAYS_IT_IS = Pattern(r"[:?][ ][iI]t(?:['’]s|[ ](?:is|was))[ ](?:now[ ])?")
 _IT_IS = Pattern(r"[^\n.=!?]{0,60}?\bit(?:['’]s|\s(?:is|was))\s(?:now\s)?")
+_CHANGED = Pattern(r"\b(?:set|chang|updat|reset|rotat|switch)\w{0,4}\b", re.IGNORECASE)
 _FROM = Pattern(r"[ ]from[ ]")
 _TO = Pattern(r"[ ](?:to|→|->)[ ]")
 _OF = r"for|of|on|to|at|in|from|I|we|they|you|she|he"
@@ -181,8 +214,9 @@ _VERB = (
     r"(?:(?:is|was|are|will be|used to be|remains|stays|has been|got)?\s?(?:set|changed|reset|updated) to"
     r"|is|was|are|were|will be|used to be|remains|ist|war|lautet|est|es|era|é|è|to)"
 )
+_SENT_TO = Pattern(rf"{_CLOSING}{_MIDDLE}\sto\s")
 _SAID_TO_BE = Pattern(
-    rf"{_CLOSING}{_MIDDLE}(?:\s{_VERB}|\s?[=:])\s(?:(?:now|still|currently|simply|just|again)\s|:\s?)?"
+    rf"{_CLOSING}{_MIDDLE}(?:\s{_VERB}:?|\s?[=:])\s{{1,3}}(?:(?:now|still|currently|simply|just|again)\s|:\s?)?"
 )
 _EXPANDED = Pattern(r"\$\{\w{0,40}$")
 _LIST_BEFORE = Pattern(r"(?:[,/]|\b(?:user|login|as)\s\S{1,20})\s$")
@@ -315,11 +349,22 @@ def _kind(name: re.Match[str]) -> str:
 def _read_value(text: str, end: int, name: re.Match[str], before: str) -> _Value | None:
     """Read the value in the first of the ways in which one can follow a name, if it looks like a secret."""
     for connection, accepts in _ways(name, before):
+        if connection is _SAID_TO_BE and _is_sent(text, end, before):
+            continue
         joined = connection.match(text, end)
         value = _read(text, joined.end()) if joined else None
         if value and accepts(value) and not is_placeholder(value.text):
             return value if value.quoted else _extend(text, value)
     return None
+
+
+def _is_sent(text: str, end: int, before: str) -> bool:
+    """Return whether a secret is given to somebody: "send the password to bob@example.com", "give it to Bob"."""
+    sent = _SENT_TO.match(text, end)
+    value = _read(text, sent.end()) if sent else None
+    if sent is None or value is None or value.quoted or _CHANGED.search(before):
+        return False
+    return forms.is_mail(value.text) or not _is_chosen(value)
 
 
 def _ways(name: re.Match[str], before: str) -> Iterator[tuple[Pattern, _Accepts]]:
@@ -335,6 +380,7 @@ def _ways(name: re.Match[str], before: str) -> Iterator[tuple[Pattern, _Accepts]
     if _is_option(before):
         yield _AFTER_OPTION, _is_assigned
     yield from ((_LISTED, _is_chosen), (_FROM, _is_chosen), (_SAID_TO_BE, _is_chosen if strict else _is_stated))
+    yield _SAYS_IT_IS, _is_chosen if strict else _is_stated
     # "Pass" is a verb as often as a noun; after a comma it follows a user's name.
     if not strict or _LIST_BEFORE.search(before):
         yield _BESIDE, _is_chosen_beside

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 
-from commonplace.guard import injection
+from commonplace.guard import injection, unseen
 from commonplace.guard.echo import AVOID, HEADER
 from commonplace.text.dates import Dated, dates_in, spans
 from commonplace.values import Hit, Memory, Order, tokens
 
 SHORTENED = " […]"
 ORDER = "reads like an instruction"
+HIDDEN = "has hidden characters"
 
 _LONGEST_LABEL = 60
 _MOST_DATES = 2
@@ -29,9 +30,6 @@ _FEWEST_CHARACTERS = 40
 _GENEROUS = 8
 """Characters that a token of ordinary text hardly exceeds: a longer beginning is not tried."""
 
-# Characters that JSON leaves alone but that end a line or hide text in a terminal, an editor or a model:
-# other line ends, C1 controls, marks that turn or hide text, tag characters.
-_UNSEEN = re.compile("[\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
 _NOT_PHRASE = re.compile(r"[^a-z0-9]+")
 _NOT_LABEL = re.compile(r"[\s\x00-\x1f\[\]\"“”,]+")
 
@@ -96,8 +94,12 @@ def write_line(memory: Memory, content: str | None = None) -> str:
 
 
 def _warn(text: str) -> tuple[str, ...]:
-    """Warn of a text that reads like an instruction to the model. This is a hint; the quotes are the protection."""
-    return (ORDER,) if injection.flags(text) else ()
+    """Warn of a text that reads like an instruction to the model, and of one that hides characters.
+
+    These are hints; the protection is that the text is quoted and escaped.
+    """
+    order = (ORDER,) if injection.flags(text) else ()
+    return (*order, HIDDEN) if not text.isascii() and unseen.HIDDEN.search(text) else order
 
 
 _warn_again = lru_cache(maxsize=_KEPT)(_warn)
@@ -136,7 +138,7 @@ def quote_notes(notes: Iterable[Memory | str]) -> str:
 
 
 def _escape(text: str) -> str:
-    return _UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], text)
+    return unseen.ESCAPED.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def _add_headings(shown: list[str], avoided: list[str]) -> list[str]:

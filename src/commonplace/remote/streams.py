@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +114,7 @@ def save(pieces: Iterator[bytes], path: Path) -> None:
     unfinished = path.with_name(f".{path.name}.{times.new_id()}.part")
     try:
         with _translate_errors(path):
-            with unfinished.open("xb") as file:
+            with open(unfinished, "xb", opener=partial(os.open, mode=0o600)) as file:
                 for piece in pieces:
                     file.write(piece)
                 file.flush()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any, Literal
 
 from fastapi import FastAPI, Request, Response
@@ -24,10 +25,10 @@ from commonplace.integrations.services.zerolatency import http as zerolatency
 from commonplace.memories.core import Core
 from commonplace.server import api, observe
 from commonplace.server.api.models import Problem
-from commonplace.server.auth import KeyGate, read_call, read_secret
+from commonplace.server.auth import KeyGate, read_address, read_call, read_secret
 from commonplace.server.config import Config
 from commonplace.server.door import Door
-from commonplace.server.middleware import BodyLimits, RawPath, RequestLog
+from commonplace.server.middleware import BodyLimits, OtherSites, RawPath, RequestLog
 from commonplace.server.problems import describe_invalid, error_headers, problem, refusal
 
 _ABOUT = """A persistent, shared, searchable memory for agents. It says so when it does not know something.
@@ -64,6 +65,7 @@ def create_app(core: Core, config: Config, *, closing: Callable[[], None] | None
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]  # FastAPI's documentation does the same
     app.add_middleware(BodyLimits, most=config.max_body_bytes, timeout=config.body_timeout)
     app.add_middleware(RawPath)
+    app.add_middleware(OtherSites, origins=config.cors_origins)
     if config.cors_origins:
         app.add_middleware(
             CORSMiddleware,
@@ -87,12 +89,21 @@ def create_app(core: Core, config: Config, *, closing: Callable[[], None] | None
 def _service_host(core: Core, plan: str | None) -> Host:
     """Return the server as the dialects of other services see it. `plan` is that of keys that anybody may create."""
 
-    async def run(request: Request, operation: Literal["read", "recall", "write"], verb: Callable[[Book], Any]) -> Any:
+    async def run(
+        request: Request,
+        operation: Literal["read", "recall", "write"],
+        verb: Callable[[Book], Any],
+        namespace: str | None,
+    ) -> Any:
         door: Door = request.app.state.door
-        return await door.run(read_call(request, "write" if operation == "write" else "read", operation), verb)
+        call = read_call(request, "write" if operation == "write" else "read", operation)
+        return await door.run(call if namespace is None else replace(call, namespace=namespace), verb)
 
-    async def create_key(name: str) -> str | None:
-        return None if plan is None else (await run_in_threadpool(sign_up, core.store, name, plan)).token
+    async def create_key(request: Request, name: str) -> str | None:
+        if plan is None:
+            return None
+        address = read_address(request)
+        return (await run_in_threadpool(lambda: sign_up(core.store, name, plan, address=address))).token
 
     return Host(
         run=run,

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import base64
 import ipaddress
+import re
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Literal, Protocol
 from urllib.parse import unquote
 
@@ -13,10 +19,12 @@ from starlette.requests import Request
 from commonplace.access import keys, patterns
 from commonplace.access.keys import ROLES, Role
 from commonplace.access.plans import UNLIMITED, Limits
-from commonplace.errors import Forbidden, InvalidInput, Unauthorized
+from commonplace.errors import Forbidden, InvalidInput, RateLimited, Unauthorized
 from commonplace.store.base import Store
 from commonplace.store.tables import spaces
 from commonplace.store.tables.keys import Spent
+
+_HOST = re.compile(r"(?:\[(?P<six>[^\[\]]*)\]|(?P<name>[^:\[\]]*))(?::[0-9]{0,5})?")
 
 Operation = Literal["read", "recall", "write", "admin"]
 """The kind of a request, as limits count it."""
@@ -30,8 +38,8 @@ class Call:
     """The key as it was sent, whatever the header."""
     space: str | None
     """None: the caller's home."""
-    host: str | None = None
-    """The Host header."""
+    address: str | None = None
+    """Where it comes from; wrong keys are counted by it."""
     role: Role
     operation: Operation
     everywhere: bool = False
@@ -40,6 +48,8 @@ class Call:
     """Whether the request may take long: it runs in threads of its own, so that short ones do not wait for it."""
     namespace: str | None = None
     """The key-value namespace of the request; some limits apply to each namespace."""
+    is_import: bool = False
+    """Whether the request may write to any namespace."""
     idempotency_key: str | None = None
     digest: str = ""
     """A digest of the request, to notice another request with the same idempotency key."""
@@ -81,8 +91,69 @@ class Caller:
 class Gate(Protocol):
     """Identifies callers."""
 
+    closed: bool
+    """Whether every caller needs a key, as is known without asking the store."""
+
     def admit(self, call: Call) -> Caller:
         """Return who calls; raise Unauthorized if the key is not valid."""
+
+    def is_open(self) -> bool:
+        """Return whether callers without a key are admitted."""
+
+
+class WrongKeys:
+    """Slows down who tries keys: an address may send so many wrong ones at once, and then one a second.
+
+    Beyond that its keys are not even looked up, except those that were valid lately: others behind the same address go
+    on. Both tables are bounded; what was seen longest ago is dropped first.
+    """
+
+    AT_ONCE = 50
+    _EACH = 1.0
+    """Seconds in which an address gains one more attempt."""
+    _MOST = 10_000
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._full_at: OrderedDict[str, float] = OrderedDict()
+        """When each address may send as many as ever again."""
+        self._valid: OrderedDict[bytes, None] = OrderedDict()
+        """Digests of keys that were valid lately."""
+        self._lock = threading.Lock()
+
+    def ensure_may_try(self, address: str, secret: str) -> None:
+        """Raise RateLimited if too many wrong keys came from an address, and this is not a key that was valid."""
+        if not self._full_at:  # without a lock: most servers never see a wrong key
+            return
+        with self._lock:
+            wait = self._full_at.get(address, 0.0) - self._clock() - (self.AT_ONCE - 1) * self._EACH
+            if wait <= 0 or _digest(secret) in self._valid:
+                return
+        raise RateLimited(
+            f"too many wrong keys came from your address: the next may come in {wait:.3g} seconds", retry_after=wait
+        )
+
+    def add(self, address: str, secret: str) -> None:
+        """Count a wrong key."""
+        with self._lock:
+            now = self._clock()
+            self._valid.pop(_digest(secret), None)
+            self._full_at[address] = max(self._full_at.pop(address, now), now) + self._EACH
+            if len(self._full_at) > self._MOST:
+                self._full_at.popitem(last=False)
+
+    def clear(self, secret: str) -> None:
+        """Note a key that is valid."""
+        with self._lock:
+            digest = _digest(secret)
+            self._valid.pop(digest, None)
+            self._valid[digest] = None
+            if len(self._valid) > self._MOST:
+                self._valid.popitem(last=False)
+
+
+def _digest(secret: str) -> bytes:
+    return sha256(secret.encode("utf-8", "surrogatepass")).digest()
 
 
 class KeyGate:
@@ -91,26 +162,37 @@ class KeyGate:
     def __init__(self, store: Store, space: str, *, closed: bool = False) -> None:
         self._store = store
         self._anybody = Caller(key=None, role="admin", spaces=(patterns.STAR,), home=space)
-        self._closed = closed
+        self.closed = closed
         """Whether a key is always needed. It becomes true once keys were seen: a book that loses its keys, as by a
         restore, does not become open."""
+        self._wrong = WrongKeys()
 
     def admit(self, call: Call) -> Caller:
-        admitted = keys.admit(self._store, call.secret)
+        secret, address = call.secret, call.address
+        if secret is not None and address is not None:
+            self._wrong.ensure_may_try(address, secret)
+        try:
+            admitted = keys.admit(self._store, secret)
+        except Unauthorized:
+            if secret is not None and address is not None:
+                self._wrong.add(address, secret)
+            raise
         if admitted is None:
-            if self._closed:
+            if self.closed:
                 raise Unauthorized("this server needs a key, and the book has none: `commonplace keys create`")
-            if not _is_local(call.host):
-                # A web page can point a name of its own at this machine, and the browser would let it read the answers.
-                raise Forbidden(
-                    f"a server without keys accepts only requests to localhost or to its address, not to {call.host!r}"
-                )
             return self._anybody
-        self._closed = True
+        self.closed = True
+        if secret is not None and address is not None:
+            self._wrong.clear(secret)
         key = admitted.key
         return Caller(
             key=key.id, role=key.role, spaces=key.spaces, home=key.home, limits=key.limits, spent=admitted.spent
         )
+
+    def is_open(self) -> bool:
+        if not self.closed and keys.exist(self._store):
+            self.closed = True
+        return not self.closed
 
 
 def authorize(caller: Caller, call: Call) -> str:
@@ -134,7 +216,7 @@ def read_call(
     space, namespace = (request.path_params.get(name) for name in ("space", "namespace"))
     return Call(
         secret=read_secret(request),
-        host=request.headers.get("host"),
+        address=read_address(request),
         space=None if space is None else decode_name(space),
         role=role,
         operation=operation,
@@ -160,15 +242,38 @@ def read_secret(request: Request) -> str | None:
         return None
 
 
+def read_address(request: Request) -> str | None:
+    """Return where a request comes from; of an IPv6 address its network, in which one holder has all addresses."""
+    if request.client is None:
+        return None
+    try:
+        address = ipaddress.ip_address(request.client.host)
+    except ValueError:
+        return request.client.host
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is None:
+        return str(ipaddress.ip_network((address, 64), strict=False))
+    return str(address)
+
+
+def has_own_header(request: Request) -> bool:
+    """Return whether the key is in a header that a page of another site cannot send without asking first."""
+    headers = request.headers
+    return bool(headers.get("x-api-key")) or headers.get("authorization", "").lower().startswith("bearer ")
+
+
 def decode_name(name: str) -> str:
     """Return a part of a path without its percent-encoding; invalid UTF-8 is left for the verb to refuse."""
     return unquote(name, errors="surrogateescape")
 
 
-def _is_local(host: str | None) -> bool:
+def is_local(host: str | None) -> bool:
+    """Return whether a Host header names this machine, or an address, and nothing else."""
     if not host:
         return True  # every browser sends it
-    name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+    found = _HOST.fullmatch(host)
+    if found is None:
+        return False
+    name = found["six"] or found["name"]
     try:
         ipaddress.ip_address(name)
     except ValueError:

@@ -53,6 +53,10 @@ class Door:
         """Raise Unauthorized or Forbidden if the call is not allowed."""
         await self.in_thread(partial(self.authorize, call))
 
+    async def is_open(self) -> bool:
+        """Return whether callers without a key are admitted."""
+        return not self._gate.closed and await self.in_thread(self._gate.is_open)
+
     async def prove(self) -> None:
         """Recall the planted memory, or raise: the book can be read and its index works."""
         await self.in_thread(self._core.prove)

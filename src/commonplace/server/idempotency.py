@@ -134,9 +134,12 @@ class RequestStore:
         return getattr(self._store, name)
 
     def write(self, work: Work[T], space: int | None) -> T:
-        if space is None or space == spaces.NEW or self.recorded:
+        if space is None or space == spaces.NEW:
             return self._store.write(work, space)
         number = space
+        if self.recorded:
+            within = None if self._charge is None else self._charge.run_within_levels
+            return self._store.write(work if within is None else lambda tx: within(tx, number, work), space)
 
         def charge_and_work(tx: Tx) -> T:
             return work(tx) if self._charge is None else self._charge.run(tx, number, work)

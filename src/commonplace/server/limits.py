@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 from commonplace.access import keys, plans
@@ -15,6 +16,7 @@ from commonplace.access.plans import Limits, Period
 from commonplace.errors import LimitReached, QuotaExceeded, RateLimited
 from commonplace.server.auth import Call, Caller
 from commonplace.store.base import Tx
+from commonplace.store.tables import jobs
 from commonplace.store.tables import keys as rows
 from commonplace.values import times
 
@@ -64,10 +66,13 @@ class Charge:
     key: str
     limits: Limits
     counts: tuple[Count, ...]
+    space: str
     namespace: str | None
     """The key-value namespace that it writes to."""
+    is_import: bool
+    """Whether it may write to every namespace."""
     raises_level: bool
-    """Whether it may store more than before."""
+    """Whether it may store more than before, and a level limits that."""
 
     @property
     def counts_requests(self) -> bool:
@@ -84,11 +89,23 @@ class Charge:
     def run(self, tx: Tx, space: int, work: Callable[[Tx], T]) -> T:
         """Charge, do the work, and raise QuotaExceeded if more is stored than allowed."""
         self.take(tx)
+        return self.run_within_levels(tx, space, work)
+
+    def run_within_levels(self, tx: Tx, space: int, work: Callable[[Tx], T]) -> T:
+        """Do the work, and raise QuotaExceeded if more is stored than before, and than allowed."""
         if not self.raises_level:
             return work(tx)
-        if self.namespace is None:
-            return self._run_within_memories(tx, space, work)
-        return self._run_within_bytes(tx, space, self.namespace, work)
+        limits, run = self.limits, work
+        if limits.memories is not None and self.namespace is None:
+            run = partial(self._within_memories, space=space, most=limits.memories, work=run)
+        if limits.namespace_bytes is not None and self.namespace is not None:
+            most, namespace = limits.namespace_bytes, self.namespace
+            run = partial(self._within_namespace, space=space, namespace=namespace, most=most, work=run)
+        if self.is_import:
+            run = partial(self._within_namespaces, space=space, work=run)
+        if limits.space_bytes is not None:
+            run = partial(self._within_space, space=space, most=limits.space_bytes, work=run)
+        return run(tx)
 
     def _draw(self, tx: Tx, now: int) -> int:
         if self.limits.rate is None:
@@ -109,24 +126,46 @@ class Charge:
             rows.sweep(tx, self.key, count.name, before=period - _DAY)
         return spent.period
 
-    def _run_within_memories(self, tx: Tx, space: int, work: Callable[[Tx], T]) -> T:
-        most = self.limits.memories or 0
+    def _within_memories(self, tx: Tx, space: int, most: int, work: Callable[[Tx], T]) -> T:
         before = rows.count_memories(tx, space, now=times.now(), most=most + 1)
         if before > most:
             before = rows.count_memories(tx, space, now=times.now())
+        last = jobs.last_number(tx, space)
         done, allowed = work(tx), max(before, most)
         if rows.count_memories(tx, space, now=times.now(), most=allowed + 1) > allowed:
             raise _too_much(f"the space may hold {most:,} memories and would hold more: forget some")
+        # What is learned later from this request counts, too.
+        jobs.hold_to(tx, space, after=last, most=allowed)
         return done
 
-    def _run_within_bytes(self, tx: Tx, space: int, namespace: str, work: Callable[[Tx], T]) -> T:
-        most = self.limits.namespace_bytes or 0
+    def _within_namespace(self, tx: Tx, space: int, namespace: str, most: int, work: Callable[[Tx], T]) -> T:
         before = rows.count_bytes(tx, space, namespace, now=times.now())
         done = work(tx)
-        after = rows.count_bytes(tx, space, namespace, now=times.now())
-        if after > max(before, most):
-            raise _too_much(f"a namespace may hold {most:,} bytes, and this one would hold {after:,}: delete some")
+        _ensure_namespace_fits(before, rows.count_bytes(tx, space, namespace, now=times.now()), most)
         return done
+
+    def _within_namespaces(self, tx: Tx, space: int, work: Callable[[Tx], T]) -> T:
+        before = rows.read_namespaces(tx, space)
+        done, now = work(tx), times.now()
+        for namespace, (size, writes) in rows.read_namespaces(tx, space).items():
+            held, written = before.get(namespace, (0, 0))
+            if self.limits.namespace_bytes is not None:
+                _ensure_namespace_fits(held, size, self.limits.namespace_bytes)
+            if writes != written and self.limits.namespace_writes_day is not None:
+                self._add(tx, _count_of_writes(self.limits.namespace_writes_day, self.space, namespace), now)
+        return done
+
+    def _within_space(self, tx: Tx, space: int, most: int, work: Callable[[Tx], T]) -> T:
+        before = rows.count_space_bytes(tx, space)
+        done = work(tx)
+        if (after := rows.count_space_bytes(tx, space)) > max(before, most):
+            raise _too_much(f"the space may hold {most:,} bytes, and would hold {after:,}: forget some")
+        return done
+
+
+def _ensure_namespace_fits(before: int, after: int, most: int) -> None:
+    if after > max(before, most):
+        raise _too_much(f"a namespace may hold {most:,} bytes, and this one would hold {after:,}: delete some")
 
 
 def _too_much(why: str) -> QuotaExceeded:
@@ -141,13 +180,18 @@ def charge_of(call: Call, caller: Caller) -> Charge | None:
     limits, writes = caller.limits, call.operation == "write"
     if caller.key is None:
         return None
-    level = limits.memories if call.namespace is None else limits.namespace_bytes
+    space = caller.home if call.space is None else call.space
+    levels = [limits.space_bytes, limits.memories if call.namespace is None else limits.namespace_bytes]
+    if call.is_import:
+        levels += [limits.namespace_bytes, limits.namespace_writes_day]
     charge = Charge(
         key=caller.key,
         limits=limits,
-        counts=tuple(_counts(limits, call, caller.home if call.space is None else call.space)),
+        counts=tuple(_counts(limits, call, space)),
+        space=space,
         namespace=call.namespace,
-        raises_level=writes and level is not None,
+        is_import=call.is_import,
+        raises_level=writes and any(level is not None for level in levels),
     )
     if not charge.counts_requests and not charge.raises_level:
         return None
@@ -156,18 +200,19 @@ def charge_of(call: Call, caller: Caller) -> Charge | None:
 
 
 def _counts(limits: Limits, call: Call, space: str) -> Iterator[Count]:
-    places = {
-        "operations_month": rows.EVERYWHERE,
-        "recalls_month": rows.EVERYWHERE if call.operation == "recall" else None,
-        "namespace_writes_day": (
-            keys.meter_place(space, call.namespace)
-            if call.operation == "write" and call.namespace is not None
-            else None
-        ),
-    }
-    for name, place in places.items():
-        if place is not None and name in limits.given:
-            yield Count(name=name, place=place, most=int(limits.given[name]), period=plans.COUNTED[name])
+    month = {"operations_month": limits.operations_month}
+    if call.operation == "recall":
+        month["recalls_month"] = limits.recalls_month
+    for name, most in month.items():
+        if most is not None:
+            yield Count(name=name, place=rows.EVERYWHERE, most=most, period=plans.COUNTED[name])
+    if call.operation == "write" and call.namespace is not None and limits.namespace_writes_day is not None:
+        yield _count_of_writes(limits.namespace_writes_day, space, call.namespace)
+
+
+def _count_of_writes(most: int, space: str, namespace: str) -> Count:
+    name = "namespace_writes_day"
+    return Count(name=name, place=keys.meter_place(space, namespace), most=most, period=plans.COUNTED[name])
 
 
 def _ensure_left(charge: Charge, caller: Caller, now: int) -> None:

@@ -15,10 +15,11 @@ from typing import Any
 from prometheus_client import Counter, Histogram
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from commonplace.errors import CommonplaceError, RequestTimeout, TooLarge
-from commonplace.server.auth import Call, read_secret
+from commonplace.errors import CommonplaceError, Forbidden, RequestTimeout, TooLarge
+from commonplace.server.auth import Call, has_own_header, is_local, read_address, read_secret
 from commonplace.server.problems import problem
 
 ACCESS_LOG = "commonplace.access"
@@ -35,6 +36,7 @@ _SECONDS = Histogram(
 )
 _QUIET = frozenset(("observe.live", "observe.ready", "observe.metrics"))
 """Routes that machines ask every few seconds: counted, not logged."""
+_SAFE_METHODS = frozenset("GET HEAD OPTIONS".split())
 _METHODS = frozenset("GET HEAD POST PUT PATCH DELETE OPTIONS".split())
 """Other methods share one label, because each label stays in memory."""
 _KEY = re.compile(r"cp_([0-9a-zA-Z]{12})_")
@@ -54,6 +56,53 @@ class RawPath:
             raw: bytes = scope.get("raw_path") or scope["path"].encode()
             scope["path"] = raw.partition(b"?")[0].decode("utf-8", "surrogateescape")
         await self._app(scope, receive, send)
+
+
+class OtherSites:
+    """Rejects what a web page of another site makes a browser send, whatever the route.
+
+    A page can point a name of its own at this machine and read the answers (DNS rebinding): without keys, only requests
+    to localhost or to an address are answered. It can also send some requests without reading the answers, and the
+    browser adds a password that it knows: their Origin must be this server, or one of `origins`.
+    """
+
+    def __init__(self, app: ASGIApp, *, origins: tuple[str, ...]) -> None:
+        self._app = app
+        self._origins = frozenset(origins)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            try:
+                await self._ensure_own(Request(scope))
+            except CommonplaceError as error:
+                await _close_after(problem(error))(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+    async def _ensure_own(self, request: Request) -> None:
+        headers = request.headers
+        host, origin = headers.get("host"), headers.get("origin")
+        if origin is None:
+            is_foreign = headers.get("sec-fetch-site") == "cross-site" and request.method not in _SAFE_METHODS
+        else:
+            is_foreign = self._origins.isdisjoint((origin, "*")) and _authority(origin) != (host or "").lower()
+        if is_foreign and not has_own_header(request):
+            raise Forbidden("a web page of another site may not send this: `--cors` names the sites that may")
+        if not is_local(host) and await request.app.state.door.is_open():
+            raise Forbidden(
+                f"a server without keys accepts only requests to localhost or to its address, not to {host!r}"
+            )
+
+
+def _authority(origin: str) -> str:
+    """Return the host and port of an Origin, as a Host header has them; "" for an opaque one."""
+    return origin.partition("://")[2].lower()
+
+
+def _close_after(answer: Response) -> Response:
+    """Return an answer that ends its connection: the unread rest of the body would be taken for the next request."""
+    answer.headers["Connection"] = "close"
+    return answer
 
 
 class BodyLimits:
@@ -83,10 +132,7 @@ class BodyLimits:
         except _Refused as refused:
             if begun:
                 raise
-            answer = problem(refused.error)
-            # The unread rest would be taken for the next request.
-            answer.headers["Connection"] = "close"
-            await answer(scope, receive, send)
+            await _close_after(problem(refused.error))(scope, receive, send)
 
 
 class _Refused(BaseException):
@@ -135,7 +181,7 @@ class _Body:
     async def _ensure_known(self) -> None:
         request = Request(self._scope)
         call = Call(
-            secret=read_secret(request), host=request.headers.get("host"), space=None, role="read", operation="read"
+            secret=read_secret(request), address=read_address(request), space=None, role="read", operation="read"
         )
         try:
             await self._scope["app"].state.door.admit(call)

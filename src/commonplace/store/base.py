@@ -253,6 +253,9 @@ class Store(Protocol):
     def scrub(self, space: int) -> None:
         """Remove traces of just forgotten memories from logs and derived files."""
 
+    def scrub_log(self) -> None:
+        """Remove traces of a value that was just replaced from logs."""
+
     def purge(self, space: int, *, thorough: bool) -> tuple[str, ...]:
         """Remove the bytes of erased rows, and return the places where some may be left; none if they are gone.
 

@@ -45,11 +45,14 @@ Operation = Literal["read", "recall", "write"]
 class Host:
     """The server that mounts the dialects, as they see it."""
 
-    run: Callable[[Request, Operation, Callable[[Book], Any]], Coroutine[Any, Any, Any]]
-    """Runs a verb on the book that a request is for: the space of its path, or its key's home."""
+    run: Callable[[Request, Operation, Callable[[Book], Any], str | None], Coroutine[Any, Any, Any]]
+    """Runs a verb on the book that a request is for: the space of its path, or its key's home.
+
+    The last argument is the namespace that it writes to, if the path does not name it; limits count by it.
+    """
     has_key: Callable[[Request], bool]
     """Returns whether a request carries a key, valid or not."""
-    sign_up: Callable[[str], Coroutine[Any, Any, str | None]]
+    sign_up: Callable[[Request, str], Coroutine[Any, Any, str | None]]
     """Creates a key for a name and returns it; None if the server does not allow that."""
     error_headers: Callable[[CommonplaceError], Mapping[str, str]]
     describe_invalid: Callable[[RequestValidationError], str]
@@ -124,6 +127,7 @@ class ServiceRouter(APIRouter):
         *,
         status: int = 200,
         headers: Callable[[Any], Mapping[str, str]] = lambda body: {},
+        namespace: str | None = None,
     ) -> Callable[[Function], Function]:
         """Make a route of a function. Keyword-only arguments are fields of the body, or of the query without a body."""
         runs: Operation = operation or ("read" if method == "GET" else "write")
@@ -134,7 +138,7 @@ class ServiceRouter(APIRouter):
                     answer = function(book, **parts, **(dict(body) if body else {}))
                     return to_json(answer), headers(answer)  # encoded in the worker thread, too
 
-                answer, extra = await host_of(request).run(request, runs, work)
+                answer, extra = await host_of(request).run(request, runs, work, namespace and namespace.format(**parts))
                 return Response(answer, status, headers=extra, media_type="application/json")
 
             endpoint.__signature__ = _signature(function, method, path)  # type: ignore[attr-defined]  # FastAPI reads it

@@ -92,7 +92,7 @@ async def import_records(http: ImportExchange) -> Response:
     with tempfile.TemporaryFile() as spool:
         body = await _spool(door, http.request, spool)
         digest = hashlib.sha256(f"{http.call.digest}:{body}".encode()).hexdigest()
-        return await http.having(long=True, digest=digest).answer(
+        return await http.having(long=True, is_import=True, digest=digest).answer(
             lambda book: {"records": book.load(_read_records(spool))}
         )
 

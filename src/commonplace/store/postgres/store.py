@@ -321,6 +321,9 @@ class PostgresStore:
     def copied_to(self) -> tuple[str, ...]:
         return ("write-ahead log", "replicas")
 
+    def scrub_log(self) -> None:
+        """Do nothing, as `scrub`."""
+
     def size(self) -> int:
         return self.read(database.size, None)
 

@@ -24,6 +24,7 @@ from commonplace.errors import (
 from commonplace.settings import Settings
 from commonplace.store import schema
 from commonplace.store.base import Tx
+from commonplace.store.sqlite.names import create, ensure_single
 from commonplace.store.tables import spaces
 
 _APPLICATION = 0x434D4E50
@@ -74,14 +75,25 @@ _TYPES = schema.Types(
 )
 
 
-def connect(path: Path, settings: Settings) -> apsw.Connection:
-    """Open a connection, ready to use; creates the file if it does not exist."""
+def connect(path: Path, settings: Settings, ensure_named: Callable[[], None] | None = None) -> apsw.Connection:
+    """Open a connection, ready to use; the first one creates the file if it does not exist.
+
+    For others, `ensure_named` raises if the file is not the one that the first has opened.
+    """
     if path.is_dir():
         raise StoreUnavailable(f"{path} is a directory: give the path of a file in it, such as {path / 'team.db'}")
+    if ensure_named is None:
+        create(path)
+        ensure_single(path)
+    else:
+        ensure_named()
     with explain_errors(path):
         raw = apsw.Connection(str(path))
     raw.set_busy_handler(patience(settings.busy_timeout))
     try:
+        if ensure_named is not None:
+            # Again before the first read, which would take the old log for the new file's.
+            ensure_named()
         with explain_errors(path):
             _prepare(raw, path, settings)
     except CommonplaceError:

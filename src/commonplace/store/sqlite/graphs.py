@@ -116,7 +116,7 @@ class Segments:
 
     def _build(self, space: int, view: View) -> None:
         try:
-            self._directory.mkdir(exist_ok=True)
+            self._directory.mkdir(mode=0o700, exist_ok=True)
             with open(self._directory / "lock", "w") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 self._build_and_register(space, view)

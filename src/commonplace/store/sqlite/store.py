@@ -17,13 +17,14 @@ from typing import TypeVar
 
 import apsw
 
-from commonplace.errors import CommonplaceError, StoreClosed, StoreError
+from commonplace.errors import CommonplaceError, StoreClosed, StoreError, StoreReplaced
 from commonplace.settings import Settings
 from commonplace.store import schema
 from commonplace.store.base import BytesSeen, Choose, Found, Indexed, Params, Probe, Reembedded, Row, Task, Tx, Where
 from commonplace.store.blocks import count_bytes
 from commonplace.store.sqlite.connection import RULES, connect, explain_errors, migrate, patience, translate
 from commonplace.store.sqlite.graphs import Segments
+from commonplace.store.sqlite.names import FileNames, create
 from commonplace.store.tables import memories
 from commonplace.store.tables.memories import ensure_generation
 from commonplace.store.view import View
@@ -192,6 +193,8 @@ class SqliteStore:
         self._settings = settings
         self._pid = os.getpid()
         self._closed = False
+        self._replaced = ""
+        """Why the book cannot be used any more: its file lost its name."""
         self._queue: deque[Task] = deque()
         # Reentrant, since a signal handler may close the book on the thread that leads.
         self._leading = threading.RLock()
@@ -200,6 +203,7 @@ class SqliteStore:
         self._mirrors = Mirrors(settings)
         self._segments = Segments(path, settings, self.write)
         self._writer = SqliteTx(connect(path, settings))
+        self._names = FileNames(path)
         self._pages = 0
         self._writer.raw.set_wal_hook(self._count_pages)
         try:
@@ -208,6 +212,7 @@ class SqliteStore:
         except CommonplaceError:
             self._writer.raw.close()
             raise
+        self._names.remember_log()
 
     @property
     def engine(self) -> str:
@@ -253,14 +258,14 @@ class SqliteStore:
             yield tasks
         except apsw.Error as error:
             self._answer_each(tasks, error)
-        except StoreClosed as error:
+        except (StoreClosed, StoreReplaced) as error:
             for task in tasks:
-                task.error, task.done = StoreClosed(str(error)), True
+                task.error, task.done = type(error)(str(error)), True
         finally:
             # After an interrupt, unfinished tasks go back: their callers wait for the lock and lead in turn.
             self._queue.extendleft(task for task in reversed(tasks) if not task.done)
             self._leader = None
-            if self._closed:  # by a signal handler, meanwhile
+            if self._closed or self._replaced:  # by a signal handler, meanwhile
                 self._release()
         if self._pages > CHECKPOINT_PAGES and not self._closed:
             self._checkpoint()
@@ -304,7 +309,8 @@ class SqliteStore:
             ended = True
             # If all failed, there is nothing to commit.
             raw.execute("ROLLBACK" if all(task.error for task in tasks) else "COMMIT")
-        except apsw.Error:
+            self._ensure_named(writing=True)
+        except (apsw.Error, StoreReplaced):
             ended = False
             raise
         finally:
@@ -336,10 +342,11 @@ class SqliteStore:
     def _snapshot(self) -> Iterator[SqliteTx]:
         self._ensure_open()
         try:
+            self._ensure_named_for_reading()
             try:
                 tx = self._readers.pop()
             except IndexError:
-                tx = SqliteTx(connect(self.path, self._settings))
+                tx = SqliteTx(connect(Path(self._names.path), self._settings, self._ensure_named))
             try:
                 tx.raw.execute("BEGIN")
                 yield tx
@@ -347,7 +354,7 @@ class SqliteStore:
                 with suppress(apsw.Error):  # a damaged page may have ended it already
                     tx.raw.execute("ROLLBACK")
                 self._readers.append(tx)
-                if self._closed:
+                if self._closed or self._replaced:
                     self._close_readers()
         except apsw.Error as error:
             raise translate(error, self.path) from error
@@ -377,6 +384,9 @@ class SqliteStore:
 
     def scrub(self, space: int) -> None:
         self._segments.remove(space)
+        self.scrub_log()
+
+    def scrub_log(self) -> None:
         with self._leading:
             self._ensure_open()
             raw = self._writer.raw
@@ -440,6 +450,7 @@ class SqliteStore:
         with self._snapshot() as tx, explain_errors(path):
             # The first read fixes the snapshot: without it, every commit would restart the copy.
             tx.run("SELECT value FROM counter")
+            create(path)
             target = apsw.Connection(str(path))
             try:
                 with target.backup("main", tx.raw, "main") as copy:
@@ -473,13 +484,53 @@ class SqliteStore:
 
     def _release(self) -> None:
         self._close_readers()
-        self._writer.raw.close()
+        raw = self._writer.raw
+        if self._names.leave_log():
+            # SQLite would leave our log, and whoever opens the file that has our name now would read both as one.
+            with suppress(apsw.Error):
+                raw.set_busy_handler(None)
+                raw.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        self._close(raw)
 
     def _close_readers(self) -> None:
         while self._readers:
-            self._readers.pop().raw.close()
+            self._close(self._readers.pop().raw)
+
+    def _close(self, raw: apsw.Connection) -> None:
+        if self._names.have_other_log():
+            # As the last connection, SQLite would write our log into the file, and delete the other log.
+            with suppress(apsw.Error):
+                raw.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        raw.close()
+
+    def _ensure_named(self, *, writing: bool = False) -> None:
+        """Raise StoreReplaced if the file or its log has lost its name; from then on, the book is not used any more."""
+        names = self._names
+        with suppress(OSError):
+            found = os.stat(names.path)
+            if (found.st_dev, found.st_ino) == names.file:
+                if not writing or names.log is None:
+                    return
+                found = os.stat(names.log_path)
+                if (found.st_dev, found.st_ino) == names.log:
+                    return
+        self._replaced = names.explain()
+        raise StoreReplaced(self._replaced)
+
+    def _ensure_named_for_reading(self) -> None:
+        try:
+            self._ensure_named()
+        except StoreReplaced:
+            if self._leader is None and self._leading.acquire(blocking=False):
+                try:
+                    self._release()
+                finally:
+                    self._leading.release()
+            raise
 
     def _ensure_open(self) -> None:
+        if self._replaced:
+            raise StoreReplaced(self._replaced)
         if self._closed:
             raise StoreClosed(f"the book at {self.path} was closed")
         if os.getpid() != self._pid:

@@ -35,6 +35,11 @@ class EntryRow(NamedTuple):
         """Whom the entry belongs to."""
         return make_scope(self.scope_user, self.scope_agent, self.scope_session)
 
+    @property
+    def has_text(self) -> bool:
+        """Whether the value is or holds a text, and is not just a number, true, false or null."""
+        return self.value is not None and self.value[0] in '"[{'
+
     def decode(self) -> Entry:
         return Entry(
             key=self.key,
@@ -79,10 +84,11 @@ def put(
     expires: int | None,
     if_version: int | None,
     scope: Scope | None = None,
-) -> EntryRow:
-    """Set an entry to JSON text (None deletes it) and return it; Conflict if it is not at `if_version`.
+) -> tuple[EntryRow, bool]:
+    """Set an entry to JSON text (None deletes it); Conflict if it is not at `if_version`.
 
-    Without a scope it keeps its owner. Expired entries are removed on this occasion.
+    Return it, and whether a value with text was replaced. Without a scope it keeps its owner. Expired entries are
+    removed on this occasion.
     """
     tx.run(_SWEEP, {"space": space, "now": now})
     row = _find(tx, space, namespace, key)
@@ -95,7 +101,7 @@ def put(
     owner = kept if scope is None else scope
     new = EntryRow(namespace, key, value, version, now, expires, owner.user, owner.agent, owner.session)
     tx.run(_PUT, ENTRIES.params(space, new))
-    return new
+    return new, row is not None and row.has_text and row.value != value
 
 
 def remove(tx: Tx, space: int, namespace: str, key: str, *, now: int, if_version: int | None) -> bool:
@@ -126,7 +132,8 @@ def append(
     text = json.dumps([*old, *items], ensure_ascii=False)
     if len(text.encode()) > limit:
         raise TooLarge(f"{namespace}/{key} would grow beyond {limit:,} bytes")
-    return put(tx, space, namespace, key, text, now=now, expires=expires, if_version=None, scope=scope).decode()
+    entry, _ = put(tx, space, namespace, key, text, now=now, expires=expires, if_version=None, scope=scope)
+    return entry.decode()
 
 
 def keys(tx: Tx, space: int, namespace: str, *, prefix: str, now: int) -> list[str]:

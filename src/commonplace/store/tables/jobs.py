@@ -9,12 +9,16 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from commonplace.errors import QueueFull
+from commonplace.errors import QueueFull, QuotaExceeded
 from commonplace.store.base import Params, Row, Tx
+from commonplace.store.tables import keys
 from commonplace.values import Job, Json, times
 
 LEARN = "learn"
 """The kind of the jobs that learn from messages."""
+_MOST = "most"
+"""The field of a payload with the memories that the key of the job allows in a space."""
+_LATER = 3600.0
 _COLUMNS = "number, kind, state, attempts, due_at, created_at, error, payload"
 _INSERT = """INSERT INTO job (space, number, kind, state, attempts, due_at, created_at, claim, error, payload)
     VALUES (:space, :number, :kind, 'waiting', 0, :due, :now, :claim, NULL, :payload)"""
@@ -116,8 +120,34 @@ def clean(tx: Tx, space: int, number: int, payload: Mapping[str, Json]) -> None:
     tx.run(_CLEAN, {"space": space, "number": number, "payload": written})
 
 
+def last_number(tx: Tx, space: int) -> int:
+    """Return the number of the newest job of a space that is not done."""
+    return int(tx.run("SELECT coalesce(max(number), 0) FROM job WHERE space = :space", {"space": space})[0][0])
+
+
+def hold_to(tx: Tx, space: int, *, after: int, most: int) -> None:
+    """Let the jobs of learning after a number end only if the space then holds at most so many memories."""
+    for job in read_all(tx, space):
+        if job.number > after and job.kind == LEARN:
+            written = json.dumps({**job.payload, _MOST: most}, ensure_ascii=False)
+            params: Params = {"payload": written, "space": space, "number": job.number}
+            tx.run("UPDATE job SET payload = :payload WHERE space = :space AND number = :number", params)
+
+
+def ensure_room(tx: Tx, space: int, number: int) -> None:
+    """Raise QuotaExceeded if the space holds more memories than the key of a job allows."""
+    job = find(tx, space, number)
+    most = None if job is None else job.payload.get(_MOST)
+    if isinstance(most, int) and keys.count_memories(tx, space, now=times.now(), most=most + 1) > most:
+        raise QuotaExceeded(
+            f"the space may hold {most:,} memories and would hold more: forget some, then `commonplace retry`",
+            retry_after=_LATER,
+        )
+
+
 def finish(tx: Tx, space: int, number: int) -> None:
-    """Remove a job that is done."""
+    """Remove a job that is done; raise QuotaExceeded if it has learned more than the space may hold."""
+    ensure_room(tx, space, number)
     tx.run("DELETE FROM job WHERE space = :space AND number = :number", {"space": space, "number": number})
 
 

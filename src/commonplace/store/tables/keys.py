@@ -76,7 +76,7 @@ _TAKE_BACK = """UPDATE meter SET used = used - :more
     WHERE key = :key AND name = :name AND place = :place AND period = :period AND used >= :more"""
 # A bucket is stored as the moment at which it will be full again.
 _FULL_AT = "CASE WHEN meter.used > excluded.used - :each THEN meter.used + :each ELSE excluded.used END"
-_DRAW = f"""INSERT INTO meter (key, name, place, period, used) VALUES (:key, :name, '', 0, :full)
+_DRAW = f"""INSERT INTO meter (key, name, place, period, used) VALUES (:key, :name, :place, 0, :full)
     ON CONFLICT (key, name, place) DO UPDATE SET used = {_FULL_AT}
     WHERE {_FULL_AT} <= :latest RETURNING used"""
 
@@ -84,6 +84,18 @@ _STANDING = """SELECT count(*) FROM (SELECT 1 FROM memory WHERE space = :space A
     AND valid_to IS NULL AND (expires_at IS NULL OR expires_at > :now){limit}) m"""
 _BYTES = """SELECT coalesce(sum(octet_length(value)), 0) FROM entry WHERE space = :space AND namespace = :namespace
     AND value IS NOT NULL AND (expires_at IS NULL OR expires_at > :now)"""
+_NAMESPACES = """SELECT namespace, coalesce(sum(octet_length(value)), 0), sum(version) FROM entry WHERE space = :space
+    GROUP BY namespace"""
+# The engines know sizes without reading what is large.
+_SPACE_BYTES = " + ".join(
+    f"(SELECT coalesce(sum({size}), 0) FROM {table} WHERE space = :space)"
+    for table, size in (
+        ("memory", "octet_length(text) + octet_length(metadata) + coalesce(octet_length(content), 0)"),
+        ("entry", "octet_length(value)"),
+        ("file", "octet_length(content)"),
+        ("message", "octet_length(content) + octet_length(metadata)"),
+    )
+)
 
 
 def look_up(tx: Tx, id: str) -> Presented:
@@ -155,10 +167,16 @@ def take_back(tx: Tx, key: str, name: str, *, place: str, period: int, more: int
     tx.run(_TAKE_BACK, {"key": key, "name": name, "place": place, "period": period, "more": more})
 
 
-def draw(tx: Tx, key: str, *, now: int, each: int, burst: int) -> bool:
+def draw(tx: Tx, key: str, *, now: int, each: int, burst: int, place: str = EVERYWHERE) -> bool:
     """Draw one request from a bucket that holds `burst` and gets another every `each` microseconds."""
-    params: Params = {"key": key, "name": BUCKET, "each": each, "full": now + each, "latest": now + burst * each}
-    return bool(tx.run(_DRAW, params))
+    params: Params = {"key": key, "name": BUCKET, "place": place}
+    return bool(tx.run(_DRAW, {**params, "each": each, "full": now + each, "latest": now + burst * each}))
+
+
+def sweep_full(tx: Tx, key: str, *, now: int) -> None:
+    """Remove the buckets of single places that are full: they are as those that were never used."""
+    params: Params = {"key": key, "name": BUCKET, "now": now}
+    tx.run("DELETE FROM meter WHERE key = :key AND name = :name AND place <> '' AND used <= :now", params)
 
 
 def read_meter(tx: Tx, key: str, name: str, *, place: str = EVERYWHERE) -> Spent | None:
@@ -192,3 +210,13 @@ def count_memories(tx: Tx, space: int, *, now: int, most: int | None = None) -> 
 def count_bytes(tx: Tx, space: int, namespace: str, *, now: int) -> int:
     """Return the bytes of a namespace's values. Both engines know sizes without reading the values."""
     return int(tx.run(_BYTES, {"space": space, "namespace": namespace, "now": now})[0][0])
+
+
+def count_space_bytes(tx: Tx, space: int) -> int:
+    """Return the bytes of all that a space holds, with every version and revision."""
+    return int(tx.run(f"SELECT {_SPACE_BYTES}", {"space": space})[0][0])
+
+
+def read_namespaces(tx: Tx, space: int) -> dict[str, tuple[int, int]]:
+    """Return the bytes of each namespace's values, and the sum of their versions, which every write raises."""
+    return {name: (int(size), int(writes)) for name, size, writes in tx.run(_NAMESPACES, {"space": space})}

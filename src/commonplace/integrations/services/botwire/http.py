@@ -106,10 +106,11 @@ def messages(
     return {"channel": channel, "count": len(found), "entries": found}
 
 
-router.on_book("POST", "/identity/register")(botwire.register_agent)
-router.on_book("POST", "/channels/{channel}/create")(botwire.create_channel)
-router.on_book("POST", "/channels/{channel}/join")(botwire.join_channel)
-router.on_book("POST", "/channels/{channel}/post")(botwire.post_entry)
+router.on_book("POST", "/identity/register", namespace=botwire.AGENTS)(botwire.register_agent)
+router.on_book("POST", "/channels/{channel}/create", namespace=botwire.CHANNELS)(botwire.create_channel)
+_CHANNEL = f"{botwire.CHANNELS}/{{channel}}"
+router.on_book("POST", "/channels/{channel}/join", namespace=_CHANNEL)(botwire.join_channel)
+router.on_book("POST", "/channels/{channel}/post", namespace=_CHANNEL)(botwire.post_entry)
 
 
 @contextmanager

@@ -130,7 +130,7 @@ class MemstoreAgent(BaseModel):
 @router.post("/v1/agents")
 async def sign_up(request: Request, body: MemstoreAgent) -> Response:
     """Create a key for anybody, if the server allows it."""
-    key = await host_of(request).sign_up(body.name)
+    key = await host_of(request).sign_up(request, body.name)
     if key is None:
         raise NotFound("sign-up is off on this server: ask its operator for a key")
     made = {"name": body.name, "api_key": key, "message": "Keep this key: it is shown only once."}
