@@ -21,6 +21,7 @@ from tests.cli.cli_harness import Cli, Terminal
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "cli.md").read_text("utf-8")
 COMMANDS = "remember recall list get revise forget history feedback kv canvas transcript"
+COMMANDS += " erase users receipts probe"
 COMMANDS += " learn links undo work jobs retry prune quarantine release"
 COMMANDS += " export import copy stats check backup reindex models postgres demo keys serve"
 
@@ -100,6 +101,7 @@ READING = [
     "canvas diff c p 1", "canvas revisions c p", "canvas delete c p", "transcript list", "transcript read s",
     "transcript tail s", "export", "check", "backup copy.db", "reindex", "reindex other.db", "links x", "undo x y",
     "work", "work --once", "jobs", "retry", "prune --keep 1", "quarantine x --reason y", "release x",
+    "erase --user x --yes", "users", "receipts", "receipts verify", "probe --person x",
     "keys list", "keys rotate x", "keys revoke x", "keys usage x",
 ]  # fmt: skip
 
