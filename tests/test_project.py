@@ -39,7 +39,7 @@ ERRORS = {
 INTENDED = {
     *("__version__", "open", "open_async", "reindex", "Book", "AsyncBook", "Settings"),
     *("Draft", "Memory", "Scope", "Within", "Hit", "Score", "Recall", "Page", "Revision", "Forgotten"),
-    *("Learned", "Link", "Job", "Mention", "Receipt", "User"),
+    *("Brief", "BriefSection", "Learned", "Link", "Job", "Mention", "Receipt", "User"),
     *("Entry", "File", "Message", "Stats", "Check", "Dated", "dates_in"),
     *("KeyValue", "Canvas", "Transcript", "pack"),
     *("informative_words", "quote_notes", "redact_text", "strip_recalled"),

@@ -33,7 +33,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("reconcile",),
     ("learn",),
     ("transfer", "access"),
-    ("kv", "canvas", "transcript"),
+    ("kv", "canvas", "transcript", "brief"),
     ("book", "local", "aio"),
     ("remote",),
     ("location",),

@@ -66,6 +66,8 @@ if TYPE_CHECKING:
     from commonplace.text.dates import Dated as Dated
     from commonplace.text.dates import dates_in as dates_in
     from commonplace.transcript import Transcript as Transcript
+    from commonplace.values import Brief as Brief
+    from commonplace.values import BriefSection as BriefSection
     from commonplace.values import Check as Check
     from commonplace.values import Draft as Draft
     from commonplace.values import Entry as Entry
@@ -110,8 +112,8 @@ _HOMES = {
     "text.dates": "Dated dates_in",
     "transcript": "Transcript",
     "values": (
-        "Check Draft Entry File Forgotten Hit Job Learned Link Memory Mention Message Page Receipt Recall Revision "
-        "Scope Score Stats User Within"
+        "Brief BriefSection Check Draft Entry File Forgotten Hit Job Learned Link Memory Mention Message Page Receipt "
+        "Recall Revision Scope Score Stats User Within"
     ),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}

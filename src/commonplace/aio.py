@@ -150,6 +150,7 @@ class AsyncBook(Awaited[Book]):
     links = _awaitable(Book.links)
     undo = _awaitable(Book.undo)
     recall = _awaitable(Book.recall)
+    brief = _awaitable(Book.brief)
     get = _awaitable(Book.get)
     list = _awaitable(Book.list)
     revise = _awaitable(Book.revise)

@@ -19,6 +19,7 @@ from commonplace.kv import KeyValue
 from commonplace.store.tables import spaces
 from commonplace.transcript import Transcript
 from commonplace.values import (
+    Brief,
     Check,
     Content,
     Draft,
@@ -250,6 +251,17 @@ class Book(ABC):
         never has more than `max_tokens` tokens. `order="time"` returns the same memories oldest first. `as_of` answers
         from the book as it was at that moment. `asked_at` is the moment of the question, from which "last week"
         counts: by default `as_of`, else now. `vector` replaces the query's own embedding.
+        """
+
+    @abstractmethod
+    def brief(
+        self, *, user: str | None = None, agent: str | None = None, session: str | None = None, max_tokens: int = 1000
+    ) -> Brief:
+        """Return what a newcomer or the next session needs to know, without a question.
+
+        What is due and promised, the decisions that hold and what they replaced, preferences and standing facts, what
+        failed and is to be avoided, and what was said last. Each part that is named limits it to what belongs to that
+        user, agent or session, or to everybody. The text never has more than `max_tokens` tokens.
         """
 
     @abstractmethod

@@ -26,6 +26,7 @@ from commonplace.store.where import select
 from commonplace.transcript import LocalTranscript
 from commonplace.values import (
     NOBODY,
+    Brief,
     Check,
     Content,
     Draft,
@@ -187,6 +188,14 @@ class LocalBook(Book):
             threshold=threshold, order=order, as_of=as_of, asked_at=asked_at, superseded=superseded, vector=vector,
         )  # fmt: skip
         return answer.recall(self.core, self._place.find(), request)
+
+    def brief(
+        self, *, user: str | None = None, agent: str | None = None, session: str | None = None, max_tokens: int = 1000
+    ) -> Brief:
+        from commonplace.brief import make_brief  # few programs ask for one
+
+        owner = checks.scope(Scope(user=user, agent=agent, session=session))
+        return make_brief(self.core, self._place.find(), owner, checks.count(max_tokens, "max_tokens"))
 
     def get(self, id: str, *, version: int | None = None) -> Memory:
         return read.get(self.core, self._place.find(), id, version)

@@ -16,6 +16,7 @@ except ImportError as error:
     raise ImportError("the conformance suite needs pytest: pip install pytest") from error
 
 _SUBJECTS = (
+    "brief",
     "canvas",
     "erasure",
     "errors",
@@ -38,6 +39,7 @@ _SUBJECTS = (
 # Before they are imported: a failing assert then shows its values in a user's test run too.
 pytest.register_assert_rewrite(*(f"{__name__}.{subject}" for subject in _SUBJECTS))
 
+from commonplace.testing.contract.brief import BriefConformance  # noqa: E402
 from commonplace.testing.contract.canvas import CanvasConformance  # noqa: E402
 from commonplace.testing.contract.erasure import ErasureConformance  # noqa: E402
 from commonplace.testing.contract.errors import ErrorConformance  # noqa: E402
@@ -60,6 +62,7 @@ __all__ = ["BookConformance"]
 
 class BookConformance(
     MemoryConformance,
+    BriefConformance,
     LearningConformance,
     ListConformance,
     FilterConformance,

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 COMMANDS = Commands()
 DEMO = Commands()
 NOTHING = "The book has nothing about this."
+NO_BRIEF = "The book has nothing for a brief, or nothing that fits into --max-tokens."
 
 _LONGEST_WORD = 25
 _DATES = ("said_at", "created_at", "updated_at", "expires_at", "valid_to", "superseded_by")
@@ -220,6 +221,22 @@ def _list(book: Book, args: Namespace) -> Result:
     page = book.list(order=args.order, limit=args.limit, cursor=args.cursor, **_selection(args))
     remarks = [] if page.cursor is None else [f"more: --cursor {page.cursor}"]
     return Result(page, memory_table(page.memories), remarks=remarks)
+
+
+@COMMANDS.on_book(
+    "brief",
+    Option("--max-tokens N", "maximum number of tokens (1000)", type=int, default=1000),
+    arguments.scope_section("what belongs to (and to everybody)"),
+)
+def _brief(book: Book, args: Namespace) -> Result:
+    """Print what a newcomer or the next session needs to know, as text for a prompt.
+
+    commonplace brief
+    commonplace brief --user maria --max-tokens 500
+    """
+    found = book.brief(user=args.user, agent=args.agent, session=args.session, max_tokens=args.max_tokens)
+    count = plural(len(found.memories), "memory", "memories")
+    return Result(found, found.text or NO_BRIEF, remarks=[f"{count} · {plural(found.tokens, 'token')}"])
 
 
 def memory_table(memories: Sequence[Memory]) -> str:

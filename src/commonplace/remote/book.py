@@ -226,6 +226,13 @@ class RemoteBook(Book):
     links = _verb(Book.links, "GET", "/memories/{id}/links", "links")
     undo = _verb(Book.undo, "POST", "/memories/{id}/undo", "links")
     recall = _verb(Book.recall, "POST", "/recall", writes=False)
+    brief = _verb(
+        Book.brief, "GET", "/brief",
+        own={
+            **{part: partial(checks.optional_name, what=f"scope.{part}") for part in ("user", "agent", "session")},
+            "max_tokens": partial(checks.count, what="max_tokens"),
+        },
+    )  # fmt: skip
     get = _verb(Book.get, "GET", "/memories/{id}")
     list = _verb(Book.list, "POST", "/memories/list", writes=False)
     revise = _verb(Book.revise, "PATCH", "/memories/{id}")

@@ -49,6 +49,9 @@ class Syntax(Protocol):
     def inside(self, column: str, param: str) -> str:
         """Return a test whether a text column contains the parameter."""
 
+    def text_at(self, column: str, name: str) -> str:
+        """Return the expression for a text at the top of a JSON column, as an index can hold it: nothing is bound."""
+
     def place(self, bind: Bind, path: tuple[str, ...]) -> str:
         """Return the expression for a path in a memory's metadata; the methods below take it."""
 

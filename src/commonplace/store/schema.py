@@ -14,13 +14,13 @@ from dataclasses import dataclass, fields
 from commonplace.errors import BookTooNew
 from commonplace.store.base import Tx
 from commonplace.store.row import pack_terms
-from commonplace.store.tables import spaces
+from commonplace.store.tables import overview, spaces
 from commonplace.values import PARTS, Check
 
-VERSION = 2
+VERSION = 3
 OLDEST = 1
 """The oldest version whose programs can still use a book of this version. It rises only with an incompatible change; a
-new table or column is compatible."""
+new table, column or index is compatible."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +126,11 @@ def _add_owners(tx: Tx, types: Types) -> None:
     types.wall(tx, "erasure")
 
 
-MIGRATIONS: dict[int, Callable[[Tx, Types], None]] = {1: _create, 2: _add_owners}
+def _index_overview(tx: Tx, types: Types) -> None:
+    overview.create_indexes(tx)
+
+
+MIGRATIONS: dict[int, Callable[[Tx, Types], None]] = {1: _create, 2: _add_owners, 3: _index_overview}
 """Migrations from version n - 1 to version n; 0 is an empty store."""
 
 

@@ -187,6 +187,9 @@ class SqliteSyntax:
     def inside(self, column: str, param: str) -> str:
         return f"(instr({column}, {param}) > 0)"
 
+    def text_at(self, column: str, name: str) -> str:
+        return f"json_extract({column}, '$.{name}')"
+
     def place(self, bind: Bind, path: tuple[str, ...]) -> str:
         steps = "".join(f".{json.dumps(part, ensure_ascii=False)}" for part in path)
         return f"m.metadata, {bind('$' + steps)}"
@@ -237,6 +240,9 @@ class PostgresSyntax:
 
     def inside(self, column: str, param: str) -> str:
         return f"(strpos({column}, CAST({param} AS text)) > 0)"
+
+    def text_at(self, column: str, name: str) -> str:
+        return f"(CAST({column} AS jsonb) ->> '{name}')"
 
     def place(self, bind: Bind, path: tuple[str, ...]) -> str:
         # Step by step: a whole path would take a name such as "0" for the first element of a list.

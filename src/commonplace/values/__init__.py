@@ -187,6 +187,34 @@ class Recall:
         return len(self.hits)
 
 
+BriefPart = Literal["due", "decided", "known", "avoid", "last"]
+BRIEF_PARTS: tuple[BriefPart, ...] = get_args(BriefPart)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BriefSection:
+    """One part of a brief: the memories of it that the text quotes, in the same order."""
+
+    name: BriefPart
+    memories: tuple[Memory, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brief:
+    """What a newcomer or the next session needs to know; without sections, the book holds nothing for it."""
+
+    text: str
+    """Ready for a prompt: quoted as data, with date, kind and source."""
+    sections: tuple[BriefSection, ...]
+    tokens: int
+    """The exact number of tokens of `text`."""
+
+    @property
+    def memories(self) -> tuple[Memory, ...]:
+        """The memories of all sections."""
+        return tuple(memory for section in self.sections for memory in section.memories)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
     """One page of a listing; `cursor` fetches the next one, and is None on the last."""

@@ -40,6 +40,8 @@ recall_router.verb(
     example={"target": "01a8f3c2b7d94e5f8a6b1c2d3e4f5a6b", "signal": "used"},
 )  # fmt: skip
 
+recall_router.verb(Book.brief, "GET", "/brief")
+
 # -- remember and revise -------------------------------------------------------------------------------
 
 
