@@ -28,7 +28,7 @@ def test_a_book_is_copied_and_copied_again(full: Cli) -> None:
     assert (done.status, done.err) == (0, "")
     assert done.out.splitlines() == [
         "copied 6 records to copy.db; 0 already existed",
-        "verified: 2 memories, 1 feedback, 0 links, 1 entries, 1 files, 1 messages",
+        "verified: 2 memories, 1 feedback, 0 links, 1 entries, 1 files, 1 messages, 0 receipts",
     ]
     assert (
         full("--book", "copy.db", "export", "--vectors").out.splitlines()[1:]
@@ -45,7 +45,7 @@ def test_json_tells_every_part(full: Cli) -> None:
     first = data["parts"][0]
     assert (first["space"], first["part"], first["records"], first["copied"]) == ("default", "memories", 1, 1)
     assert first["checksum"] == first["found"]
-    assert len(data["parts"]) == 12
+    assert len(data["parts"]) == 14
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_a_space_can_be_named_anywhere(full: Cli, words: tuple[str, ...]) -> Non
 
 def test_several_spaces_can_be_named(full: Cli) -> None:
     done = full("copy", "commonplace.db", "copy.db", "--space", "ops", "--space", "default", "--json")
-    assert [part["space"] for part in done.data["parts"][::6]] == ["ops", "default"]
+    assert [part["space"] for part in done.data["parts"][::7]] == ["ops", "default"]
     assert full("copy", "commonplace.db", "copy.db", "--space", "nowhere").status == 1
 
 

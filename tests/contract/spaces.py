@@ -47,6 +47,10 @@ READS: dict[str, Callable[[Book], Any]] = {
     "namespaces": lambda book: book.namespaces(),
     "canvases": lambda book: book.canvases(),
     "transcripts": lambda book: book.transcripts(),
+    "brief": lambda book: (book.brief(), book.brief(user="ada")),
+    "users": lambda book: book.users(),
+    "receipts": lambda book: book.receipts(),
+    "verify_receipts": lambda book: book.verify_receipts(),
 }  # fmt: skip
 
 # Every verb that changes something, in ways that would reach the other space if spaces were not separate.
@@ -89,6 +93,8 @@ WRITES: dict[str, list[Callable[[Book], object]]] = {
     "transcript": [
         lambda book: book.transcript("s").append(NEAR), lambda book: book.transcript("s").extend([{"content": NEAR}]),
     ],
+    "settle_receipts": [lambda book: (book.forget(user="ada"), book.settle_receipts())],
+    "erase_again": [lambda book: (book.forget(user="ada"), book.erase_again(book.receipts()))],
 }  # fmt: skip
 
 # Verbs that neither read nor change what a space holds.

@@ -201,7 +201,7 @@ class BriefSection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brief:
-    """What a newcomer or the next session needs to know; without sections, the book holds nothing for it."""
+    """The summary for a newcomer or the next session; without sections, the book holds nothing for it."""
 
     text: str
     """Ready for a prompt: quoted as data, with date, kind and source."""
