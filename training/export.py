@@ -7,22 +7,19 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+from coarse import BLOCK, halve
 from council import HEADS as VOICES
 from council import SEAT, Council
 from encoder import EPSILON, HEADS, SKIM, WIDTH, Encoder, Layer
 from onnx import TensorProto, helper, numpy_helper
-from statements import Heads
+from reading import Encoder as StatementEncoder
+from reading import PairModel, TalkModel
 
 OPSET = 20
 LONGEST = 192
 """Tokens of the longest row: a question, a passage and the turn before it."""
-BLOCK = 32
-"""Numbers of a word's row that share a scale."""
 HIDDEN = ["rows", "tokens", WIDTH]
-_UPPER_INPUTS = {
-    "hidden": (TensorProto.FLOAT, HIDDEN),
-    "attention_mask": (TensorProto.INT64, ["rows", "tokens"]),
-}
+_TOKENS = ["rows", "tokens"]
 
 
 class Graph:
@@ -47,9 +44,7 @@ class Graph:
 
     def half_bytes(self, table: np.ndarray, ids: str) -> str:
         """Return the rows at `ids` of a table that is kept with four bits a number, and a scale for each BLOCK."""
-        blocks = table.reshape(len(table), -1, BLOCK)
-        scales = np.abs(blocks).max(axis=-1, keepdims=True) / 7
-        numbers = np.clip(np.round(blocks / np.maximum(scales, 1e-12)), -7, 7).astype(np.int16) + 8
+        numbers, scales = halve(table)
         low, high = np.split(numbers.reshape(len(table), -1).astype(np.uint8), 2, axis=1)
         packed = self.step("Gather", self.constant(low | high << 4), ids)
         parts = [
@@ -147,35 +142,13 @@ def build_skim(encoder: Encoder) -> onnx.ModelProto:
 def build_read(encoder: Encoder) -> onnx.ModelProto:
     """Return the second half: what was read of each token in, one vector of each row out."""
     graph = Graph()
-    _, read = _add_upper(graph, encoder.layers[SKIM:], encoder.pool)
-    return graph.model(_UPPER_INPUTS, {"read": (read, ["rows", WIDTH])})
-
-
-def build_statements(layers: Sequence[Layer], pool: object, heads: Heads) -> onnx.ModelProto:
-    """Return the second half for statements: the probabilities of every head's answers out."""
-    graph = Graph()
-    first, pooled = _add_upper(graph, layers, pool)
-    read = graph.step("Concat", pooled, first, axis=-1)
-    named = {
-        "relation": heads.relation,
-        **dict(zip(("kind", "owner", "act", "time", "needs"), heads.details, strict=True)),
-    }
-    outputs = {
-        name: (graph.step("Softmax", graph.linear(read, head), axis=-1), ["rows", head.out_features])
-        for name, head in named.items()
-    }
-    keep = graph.step("Squeeze", graph.step("Sigmoid", graph.linear(read, heads.keep)), graph.ints(1))
-    return graph.model(_UPPER_INPUTS, {**outputs, "keep": (keep, ["rows"])})
-
-
-def _add_upper(graph: Graph, layers: Sequence[Layer], pool: object) -> tuple[str, str]:
-    """Add a second half, and return what it read of the first token, plain and pooled."""
     x, bias = "hidden", graph.bias("attention_mask")
-    for layer in layers[:-1]:
+    for layer in encoder.layers[SKIM:-1]:
         x = graph.layer(x, layer, bias)
-    x = graph.layer(x, layers[-1], bias, only_first=True)
-    first = graph.step("Squeeze", x, graph.ints(1))
-    return first, graph.step("Tanh", graph.linear(first, pool))
+    x = graph.layer(x, encoder.layers[-1], bias, only_first=True)
+    read = graph.step("Tanh", graph.linear(graph.step("Squeeze", x, graph.ints(1)), encoder.pool))
+    inputs = {"hidden": (TensorProto.FLOAT, HIDDEN), "attention_mask": (TensorProto.INT64, ["rows", "tokens"])}
+    return graph.model(inputs, {"read": (read, ["rows", WIDTH])})
 
 
 def build_council(council: Council) -> onnx.ModelProto:
@@ -215,11 +188,6 @@ def write_encoder(encoder: Encoder, folder: Path) -> None:
     _quantise(build_read(encoder), folder, "read")
 
 
-def write_statements(layers: Sequence[Layer], pool: object, heads: Heads, folder: Path) -> None:
-    """Write the second half for statements, with its heads, with int8 weights."""
-    _quantise(build_statements(layers, pool, heads), folder, "statements")
-
-
 def _quantise(model: onnx.ModelProto, folder: Path, name: str) -> None:
     """Write a model with int8 weights of seven bits, one scale a column.
 
@@ -235,6 +203,61 @@ def _quantise(model: onnx.ModelProto, folder: Path, name: str) -> None:
         op_types_to_quantize=["MatMul"],
     )  # fmt: skip
     plain.unlink()
+
+
+def build_talk(model: TalkModel) -> onnx.ModelProto:
+    """Return what reads talks: a token sees those whose turn is not later than its own."""
+    graph = Graph()
+    types = graph.constant(_numpy(model.encoder.types.weight)[0])
+    x = _embed(graph, model.encoder, types)
+    turns = (graph.step("Unsqueeze", "turns", graph.ints(place)) for place in (1, 2))
+    hidden = graph.step("Cast", graph.step("Greater", *turns), to=TensorProto.FLOAT)
+    bias = graph.step("Mul", hidden, graph.constant(np.array(-1e4, np.float32)))
+    x = _read(graph, model.encoder, x, graph.step("Unsqueeze", bias, graph.ints(1)))
+    heads = {"told": model.told, "asks": model.asks, "offers": model.offers}
+    outputs = {name: (graph.linear(x, head), ["rows", "tokens", head.out_features]) for name, head in heads.items()}
+    inputs = dict.fromkeys(("input_ids", "turns"), (TensorProto.INT64, _TOKENS))
+    return graph.model(inputs, outputs)
+
+
+def build_pairs(model: PairModel, temperature: float) -> onnx.ModelProto:
+    """Return what reads pairs; a temperature above 1 makes it less sure."""
+    graph = Graph()
+    types = graph.step("Gather", graph.constant(_numpy(model.encoder.types.weight)), "token_type_ids")
+    x = _read(graph, model.encoder, _embed(graph, model.encoder, types), graph.bias("attention_mask"))
+    seen = graph.step("Cast", graph.step("Unsqueeze", "attention_mask", graph.ints(2)), to=TensorProto.FLOAT)
+    total = graph.step("ReduceSum", graph.step("Mul", x, seen), graph.ints(1), keepdims=0)
+    mean = graph.step("Div", total, graph.step("ReduceSum", seen, graph.ints(1), keepdims=0))
+    first = graph.step("Squeeze", graph.first(x), graph.ints(1))
+    logits = graph.linear(graph.step("Concat", first, mean, axis=-1), model.relation)
+    cooled = graph.step("Div", logits, graph.constant(np.array(temperature, np.float32)))
+    inputs = dict.fromkeys(("input_ids", "token_type_ids", "attention_mask"), (TensorProto.INT64, _TOKENS))
+    shares = graph.step("Softmax", cooled, axis=-1)
+    return graph.model(inputs, {"relations": (shares, ["rows", model.relation.out_features])})
+
+
+def _embed(graph: Graph, encoder: StatementEncoder, types: str) -> str:
+    """Add up words, positions and types."""
+    words = graph.half_bytes(_numpy(encoder.words.weight), "input_ids")
+    length = graph.step("Shape", "input_ids", start=1, end=2)
+    places = graph.step("Slice", graph.constant(_numpy(encoder.positions.weight)), graph.ints(0), length, graph.ints(0))
+    return graph.norm(graph.step("Add", graph.step("Add", words, places), types), encoder.norm)
+
+
+def _read(graph: Graph, encoder: StatementEncoder, x: str, bias: str) -> str:
+    for layer in encoder.layers:
+        x = graph.layer(x, layer, bias)
+    return x
+
+
+def write_talk(model: TalkModel, folder: Path) -> None:
+    """Write what reads talks, with int8 weights."""
+    _quantise(build_talk(model), folder, "keep")
+
+
+def write_pairs(model: PairModel, temperature: float, folder: Path) -> None:
+    """Write what reads pairs, with int8 weights."""
+    _quantise(build_pairs(model, temperature), folder, "relate")
 
 
 def write_council(council: Council, folder: Path) -> None:
