@@ -176,10 +176,10 @@ def test_no_command_but_work_does_what_waits(cli: Cli, monkeypatch: pytest.Monke
 def test_a_model_may_find_the_memories(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     refused = cli("learn", "--extractor", "nonsense", stdin=TALK)
     assert (refused.status, "openai:MODEL" in refused.err) == (1, True)
-    assert cli("learn", "--extractor", "rules", stdin=TALK).status == 0
+    assert cli("learn", "--extractor", "reader", stdin=TALK).status == 0
     monkeypatch.setenv("COMMONPLACE_EXTRACTOR", "nonsense")
     assert (cli("work", "--once").status, cli("stats").status) == (1, 0)
-    assert cli("work", "--once", "--extractor", "rules").status == 0
+    assert cli("work", "--once", "--extractor", "reader").status == 0
 
 
 def test_work_does_the_jobs_of_every_space_or_of_the_one_named(lazy: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,38 @@
+"""Whether a sentence can be read without its neighbours: a small check for what the reader overlooks. English only."""
+
+from __future__ import annotations
+
+import re
+
+from commonplace.learn.regex import compiled
+
+_SHORT = 4
+"""Words of a bare answer."""
+_WORD = re.compile(r"\w+(?:['’]\w+)*")
+_POINTS_BACK = compiled(
+    r"""(?:
+    (?:he|she|they|him|them)\b
+    |it(?!_(?:is|was|will_be|'s|’s)_(?:\w+_){0,3}(?:that|to|when|because|who)\b)(?!_(?:turns|turned|seems|looks|takes
+        |took|rains|snows)\b)\b
+    |(?:this|that|these|those)(?:_(?:one|ones|is|was|are|were|isn['’]t|would|will|means?|way|too|also)\b|['’]s\b|[,.!]|$)
+    |(?:the_(?:same|other_one|former|latter|first_one|second_one|last_one)|same|both|neither|either|another_one)\b
+    |there_(?!is\b|are\b|was\b|were\b|will\b|has\b|have\b)
+    )""",
+    re.IGNORECASE,
+)
+_MEANS_ONE = re.compile(r"\b(?:(?:that|this|the other) one|those ones|the (?:former|latter))\b", re.IGNORECASE)
+_ANSWERS = re.compile(
+    r"(?:yes|yeah|yep|yup|no|nope|nah|not (?:yet|really|any ?more)|never|neither|both|none|correct|exactly|right"
+    r"|of course|sure)\b",
+    re.IGNORECASE,
+)
+
+
+def points_back(text: str) -> bool:
+    """Return whether a sentence begins with, or means, something that an earlier one names."""
+    return bool(_POINTS_BACK.match(text) or _MEANS_ONE.search(text))
+
+
+def is_bare_answer(text: str) -> bool:
+    """Return whether a sentence may be an answer that says nothing without its question."""
+    return len(_WORD.findall(text)) <= _SHORT or bool(_ANSWERS.match(text))
