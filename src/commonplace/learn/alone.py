@@ -11,7 +11,7 @@ _SHORT = 4
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 _POINTS_BACK = compiled(
     r"""(?:
-    (?:he|she|they|him|them)\b
+    (?:he|she|they|him|them|its)\b
     |it(?!_(?:is|was|will_be|'s|’s)_(?:\w+_){0,3}(?:that|to|when|because|who)\b)(?!_(?:turns|turned|seems|looks|takes
         |took|rains|snows)\b)\b
     |(?:this|that|these|those)(?:_(?:one|ones|is|was|are|were|isn['’]t|would|will|means?|way|too|also)\b|['’]s\b|[,.!]|$)

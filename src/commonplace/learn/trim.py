@@ -16,7 +16,7 @@ _OPENING = compiled(
         |plus|listen|look|great|perfect|cool|nice|awesome|lovely|thanks(?:_(?:a_lot|so_much|again))?|thank_you|thx|ty
         |sure|got_it|good_(?:point|question|idea)|sorry|of_course|no_worries|sounds_good|fun_fact|quick_(?:one|note|update
         |question)|heads_up|fyi|ps|p\.s\.?|tbh|honestly|to_be_honest|imo|imho|in_my_opinion|you_know|you_see|i_mean
-        |by_the_way|btw|anyway|anyways|also|oh_and|one_(?:more|other|last)_thing|another_thing|just_so_you_know
+        |by_the_way|btw|anyway|anyways|also|oh_and|one_(?:more|other|last)_thing|on_another_note|another_thing|just_so_you_know
         |so_you_know|for_the_record|before_i_forget|long_story_short|speaking_of_which|as_i_said|as_mentioned|and|but|so)
         (?:[,:!.…]+\s+|\s+[–—-]+\s+)
     |(?:ok|okay|oh|ah|aha|hm+|um+|uh+|ugh|yay|omg|btw|fyi|anyway|anyways|hey|(?:ha){2,}h?|lol|lmao|tbh|imo
