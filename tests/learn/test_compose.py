@@ -11,8 +11,10 @@ import pytest
 
 from commonplace.guard.echo import HEADER
 from commonplace.learn import extractor as extractors
+from commonplace.learn.compose import Mark, compose
 from commonplace.learn.due import due
 from commonplace.learn.extractor import StatementExtractor
+from commonplace.learn.talk import make_talk
 from commonplace.values.extraction import TEAM, Finding, Utterance
 from tests.learn.scripted import Reading, said
 
@@ -74,9 +76,18 @@ def test_a_reader_that_overlooks_what_a_sentence_needs_is_helped() -> None:
 def test_what_cannot_be_understood_is_not_kept() -> None:
     assert find([said("She lives in Rome.")], {"She lives in Rome.": {}}) == [[]]
     parts = ["The hall is booked.", "The band is paid.", "The food is ordered.", "All of that is settled."]
-    assert find([said(" ".join(parts))], {parts[-1]: {"needs": parts[:3]}}) == [[]]
+    three = Mark(needs=((0, 0), (0, 1), (0, 2)))
+    assert compose(make_talk([said(" ".join(parts))]), {(0, 3): three}, "model") == [[]]
     long = f"The {'very ' * 80}long story of the old bridge ends here."
     assert find([said(f"{long} The other one is shorter.")], {"The other one is shorter.": {"needs": [long]}}) == [[]]
+
+
+def test_a_reader_that_names_too_much_is_not_followed_everywhere() -> None:
+    talk = [said("The tests look bad. The queue is full. We chose oak for the stairs. It came on Monday.")]
+    before = ["The tests look bad.", "The queue is full."]
+    whole = "We chose oak for the stairs."
+    found = find(talk, {whole: {"needs": before}, "It came on Monday.": {"needs": [*before, whole]}})
+    assert [each.text for each in found[0]] == [whole, f"{whole} It came on Monday."]
 
 
 def test_speakers_without_a_name_go_by_their_role() -> None:
@@ -186,6 +197,16 @@ def test_an_assistant_is_no_source_about_the_user() -> None:
     assert find([said("You prefer tea.", None, "assistant")], {"You prefer tea.": {"kind": "preference"}}) == [[]]
     done = only("I rolled the release back because of the memory leak.", "coder", "assistant", kind="decision")
     assert done.owner == "coder"
+
+
+def test_an_assistant_without_a_name_is_kept_where_it_reports_what_was_done() -> None:
+    done = ["I've moved the series to Monday.", "Booked: the dentist on 18 May.", "The mail has been sent to the bank."]
+    said_to_all = ["Water boils at 100 degrees.", "I can help with that.", "The data is collected through cookies."]
+    for name, kept in ((None, done), ("planner", [*done, *said_to_all])):
+        (found,) = find(
+            [said(" ".join([*done, *said_to_all]), name, "assistant")], {x: {} for x in [*done, *said_to_all]}
+        )
+        assert [each.text for each in found] == kept
 
 
 def test_the_lists_of_an_assistant_without_a_name_are_not_read() -> None:

@@ -86,6 +86,7 @@ def test_a_full_stop_may_belong_to_a_number() -> None:
         ("Hi Tom, I prefer tea.", "I prefer tea."),
         ("oh and btw my sister is called Ana 🎉", "my sister is called Ana"),
         ("I take two, thanks.", "I take two"),
+        ("Thanks, Joanna! We sold the boat.", "We sold the boat."),
         ("So far we have two cats", "So far we have two cats"),
         ("Well water is tested yearly.", "Well water is tested yearly."),
         ("Actually, it's Tuesday.", "Actually, it's Tuesday."),

@@ -1,4 +1,4 @@
-"""Whether a sentence can be read without its neighbours: a small check for what the reader overlooks. English only."""
+"""Whether a sentence can be read without its neighbours: a small check beside what the reader says. English only."""
 
 from __future__ import annotations
 
@@ -26,6 +26,22 @@ _ANSWERS = re.compile(
     r"|of course|sure)\b",
     re.IGNORECASE,
 )
+
+
+_REFERS = compiled(
+    r"""\b(?:he|she|him|her|his|hers|they|them|their|theirs|it|its|it['’]s|he['’]s|she['’]s|they['’]re|this|these|those|there
+    |ones?|same|both|neither|either|instead|then|too|another|other|former|latter|that['’]s
+    |that(?=\s*[.,!?;]|\s*$|_(?:is|was|one|would|will|means?|way|too|also|has|had|can|could|should|in|on|at|for|from)\b))\b""",
+    re.IGNORECASE,
+)
+_WHOLE = re.compile(r"(?:i|we|my|our|the|always|never|please|let['’]?s)\b", re.IGNORECASE)
+_FRAGMENT = 5
+"""Words up to which a sentence may be only a part of one."""
+
+
+def may_depend(text: str) -> bool:
+    """Return whether a sentence refers to anything, or is so short that it may be a part of another's."""
+    return bool(_REFERS.search(text)) or (len(_WORD.findall(text)) <= _FRAGMENT and not _WHOLE.match(text))
 
 
 def points_back(text: str) -> bool:

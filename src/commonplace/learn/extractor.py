@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 from commonplace.errors import Conflict, InvalidInput
 from commonplace.learn import model
+from commonplace.learn.alone import may_depend, points_back
 from commonplace.learn.chat import NoReply, Turn, make_chat
 from commonplace.learn.compose import Mark, compose
 from commonplace.learn.talk import ROLES, Place, Talk, make_talk
@@ -85,9 +86,22 @@ def _choose(talk: Talk, reader: TalkReader) -> dict[Place, Mark]:
     chosen = {}
     for number, told in enumerate(reader.read_talk(turns)):
         for sentence, each in enumerate(told):
-            owner = _find_owner(talk, number, talk.spans[number][sentence].text, each.owner)
-            chosen[number, sentence] = Mark(each.kind, owner, each.act, each.needs, each.keep)
+            text = talk.spans[number][sentence].text
+            owner = _find_owner(talk, number, text, each.owner)
+            chosen[number, sentence] = Mark(each.kind, owner, each.act, _find_needs(talk, text, each), each.keep)
     return chosen
+
+
+def _find_needs(talk: Talk, text: str, told: statements.Told) -> tuple[Place, ...]:
+    """Return the nearest sentence that the reader says is needed, and one more if that one refers to another.
+
+    The reader often names what is merely related, so that nothing is joined to a sentence that refers to nothing.
+    """
+    if not told.needs or not (may_depend(text) or told.act in ("correct", "withdraw", "remember", "forget")):
+        return ()
+    number, sentence = told.needs[-1]
+    again = points_back(talk.spans[number][sentence].text)
+    return told.needs[-2:] if again else told.needs[-1:]
 
 
 def _find_owner(talk: Talk, message: int, text: str, owner: str) -> str | None:

@@ -11,7 +11,8 @@ from commonplace.learn.segment import Span
 _LONGEST_END = 60
 _OPENING = compiled(
     r"""(?:
-    (?:hi|hey|hello|hiya|dear|(?:good_)?(?:morning|afternoon|evening))(?:_(?-i:[A-Z])[\w.’']*){0,2}[,!.:]+\s+
+    (?:thanks|thank_you|thx|hi|hey|hello|wow)[,!]?_(?-i:[A-Z])[\w’']+[,!.]+\s+
+    |(?:hi|hey|hello|hiya|dear|(?:good_)?(?:morning|afternoon|evening))(?:_(?-i:[A-Z])[\w.’']*){0,2}[,!.:]+\s+
     |(?:ok|okay|k|well|oh|ah|aha|hm+|um+|uh+|er+m?|yeah|yep|yup|right|alright|wow|yay|ugh|phew|omg|damn|oops|whoops
         |plus|listen|look|great|perfect|cool|nice|awesome|lovely|thanks(?:_(?:a_lot|so_much|again))?|thank_you|thx|ty
         |sure|got_it|good_(?:point|question|idea)|sorry|of_course|no_worries|sounds_good|fun_fact|quick_(?:one|note|update
