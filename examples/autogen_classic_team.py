@@ -37,7 +37,7 @@ def main(path: str) -> None:
             user.initiate_chat(GroupChatManager(groupchat=chat, llm_config=False), message="Which framework?")
 
         answer = book.recall("Which web framework did we choose, and why?", kinds=["decision"])
-        print(f"recalled: {answer.hits[0].memory.text}.")
+        print(f"recalled: {answer.hits[0].memory.text}")
 
 
 if __name__ == "__main__":

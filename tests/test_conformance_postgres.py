@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 import commonplace
+from commonplace.learn import StatementExtractor
 from commonplace.testing import BookConformance, HashEmbedder
 from tests.support.postgres import ORDINARY
 
 EMBEDDER = HashEmbedder()
+READING = StatementExtractor()
 
 
 class TestPostgres(BookConformance):
@@ -21,4 +23,4 @@ class TestPostgres(BookConformance):
         ORDINARY.release()
 
     def open(self, place: Path) -> commonplace.Book:
-        return commonplace.open(ORDINARY.url(place), embedder=EMBEDDER, reader=None)
+        return commonplace.open(ORDINARY.url(place), embedder=EMBEDDER, reader=None, extractor=READING)

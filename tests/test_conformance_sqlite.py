@@ -6,18 +6,21 @@ from collections import Counter
 from pathlib import Path
 
 import commonplace
+from commonplace.learn import StatementExtractor
 from commonplace.testing import BookConformance, HashEmbedder
 from tests.support import quick
 
 # One for all tests: it keeps the patterns of the words that it has seen.
 EMBEDDER = HashEmbedder()
+READING = StatementExtractor()
+"""Recall does without its reader here, learning does not."""
 
 
 class TestSqlite(BookConformance):
     tmp_path = quick.tmp_path
 
     def open(self, place: Path) -> commonplace.Book:
-        return commonplace.open(place / "book.db", embedder=EMBEDDER, reader=None)
+        return commonplace.open(place / "book.db", embedder=EMBEDDER, reader=None, extractor=READING)
 
 
 def test_no_test_of_the_suite_hides_another() -> None:

@@ -224,7 +224,7 @@ def test_what_waits_to_be_learned_is_copied_and_learned_once(pair: Pair) -> None
     copy(pair.source, pair.target)
     with opened(pair.target) as book:
         assert (book.jobs(), [memory.text for memory in book.list(kinds=["preference"])]) == (
-            [], ["Sarah prefers TypeScript"]
+            [], ["I prefer TypeScript."]
         )  # fmt: skip
 
 

@@ -79,7 +79,7 @@ def test_a_public_class_name_means_one_thing() -> None:
 
 def test_modules_are_named_by_nouns() -> None:
     gerunds = [str(path.relative_to(PACKAGE)) for path in shape.files() if path.stem.endswith("ing")]
-    assert [name for name in gerunds if not name.startswith("learn/")] == []  # its rules are to be replaced as a whole
+    assert gerunds == []
 
 
 @pytest.mark.slow

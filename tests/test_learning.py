@@ -276,8 +276,15 @@ WORKER = """
 import os, signal, sys, time, commonplace
 from commonplace.learn import jobs as working
 from commonplace.testing import HashEmbedder
+from commonplace.values.extraction import Finding
 
 working.LEASE = 0.5
+
+class Each:
+    def extract(self, messages):
+        found = [Finding(text=m.text, kind="fact", start=0, end=len(m.text), rule="script") for m in messages]
+        return [[] if m.context else [each] for m, each in zip(messages, found)]
+
 left = int(sys.argv[2])
 
 def count(frame, event, argument):
@@ -286,11 +293,11 @@ def count(frame, event, argument):
     if left < 0:
         os.kill(os.getpid(), signal.SIGKILL)
 
-with commonplace.open(f"{sys.argv[1]}.{os.getpid()}", embedder=HashEmbedder()) as other:
+with commonplace.open(f"{sys.argv[1]}.{os.getpid()}", embedder=HashEmbedder(), extractor=Each()) as other:
     other.core.wake = lambda: None
     other.learn([{"content": "The rack number 0 is called unit0.", "name": "Ann"}])
     other.work()  # what is done once for each process, imports above all, is no progress either
-book = commonplace.open(sys.argv[1], embedder=HashEmbedder())
+book = commonplace.open(sys.argv[1], embedder=HashEmbedder(), extractor=Each())
 while book.jobs():
     before = left
     sys.setprofile(count)
@@ -314,7 +321,7 @@ def test_workers_that_are_killed_lose_and_double_nothing(tmp_path: Path) -> None
             book.learn([{"content": f"The rack number {number} is called unit{number}.", "name": "Ann"}], session="s")
         ends = []
         while book.jobs():
-            calls = chance.randrange(100_000)  # a job takes about four thousand
+            calls = chance.randrange(20_000)  # a job takes about one thousand
             worker = subprocess.run([sys.executable, "-c", WORKER, str(path), str(calls)], timeout=300, check=False)
             ends.append(worker.returncode)
             assert len(ends) < 200

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from functools import wraps
+from functools import partial, wraps
 from importlib.util import find_spec
 from os import PathLike, fspath
 from pathlib import Path
@@ -30,6 +30,7 @@ from commonplace.models.embedders.base import Embedder
 from commonplace.models.reader import Reader, find_reader
 from commonplace.models.rerankers import Reranker
 from commonplace.models.rerankers import load as load_reranker
+from commonplace.models.statements import StatementReader, find_statements
 from commonplace.remote import address as remote_address
 from commonplace.remote.address import is_remote
 from commonplace.settings import Settings
@@ -71,11 +72,11 @@ def open(
     No verb of the returned book reaches beyond `space`. `embedder` is None for the one that ships with commonplace, or
     an Embedder, a function, or a text such as "openai:text-embedding-3-small". `reader` is the model that reads the
     best candidates of a recall together with the question: "default" for the one that ships with commonplace, None for
-    none, which is faster and understands less. `reranker` is None, or a Reranker, or a text such as "ms-marco-minilm",
-    which takes the place of the reader.
+    none, which is faster and understands less; `learn` then finds explicit commands alone. `reranker` is None, or a
+    Reranker, or a text such as "ms-marco-minilm", which takes the place of the reader in recall.
     `read_url` is a PostgreSQL replica that recalls may use once it has this process's own writes. `extractor` finds
-    memories for `learn`: None for the rules, or an Extractor such as a ModelExtractor, or a text such as
-    "openai:gpt-4o-mini", whose tokens are counted in the space's key-value entries.
+    memories for `learn`: None for the reader of statements that ships with commonplace, or an Extractor such as a
+    ModelExtractor, or a text such as "openai:gpt-4o-mini", whose tokens are counted in the space's key-value entries.
 
     An http:// or https:// URL opens a book on a server (`commonplace serve`) as a RemoteBook; nothing is sent yet. With
     several servers of one book, "http://a:8420,http://b:8420", the next is used while one is away. `api_key` is a key
@@ -136,12 +137,13 @@ def open_core(
     model = load_embedder(embedder)
     second = load_reranker(reranker)
     reads = find_reader(None if second is not None and reader == "default" else reader)
-    finds = _extractor(extractor, space, chosen)
+    statements = _find_statements(reader)
+    finds = _extractor(extractor, space, chosen, statements)
     store = open_store(where, chosen, read_url=read_url)
     try:
         return Core(
             store, model, chosen, label(where), extractor=finds(store), worker=_make_worker, reranker=second,
-            reader=reads,
+            reader=reads, statements=statements,
         )  # fmt: skip
     except CommonplaceError:
         store.close()
@@ -298,30 +300,44 @@ def _open_remote(
     return RemoteBook(Transport(remote_address.parse_all(url, api_key), timeout=seconds), space)
 
 
-def _extractor(spec: ExtractorLike, space: str, settings: Settings) -> Callable[[Store], Callable[[], Extractor]]:
+def _extractor(
+    spec: ExtractorLike, space: str, settings: Settings, reads: Callable[[], StatementReader] | None
+) -> Callable[[Store], Callable[[], Extractor]]:
     """Return what makes the extractor, given the store to count its tokens in; refuse a wrong one at once."""
-    if spec is None or spec == "rules":
-        return lambda store: _make_rules
+    if spec is None or spec == "reader":
+        return lambda store: partial(_make_extractor, reads)
     if isinstance(spec, str):
         from commonplace.learn.chat import make_chat
-        from commonplace.learn.extractor import ModelExtractor
+        from commonplace.learn.extractor import ModelExtractor, StatementExtractor
 
         client = make_chat(spec)
+        fallback = StatementExtractor(None if reads is None else "default")
 
         def make(store: Store) -> Callable[[], Extractor]:
-            model = ModelExtractor(client, ledger=LocalKeyValue(store, Place(store, space), LEDGER, settings))
+            ledger = LocalKeyValue(store, Place(store, space), LEDGER, settings)
+            model = ModelExtractor(client, ledger=ledger, fallback=fallback)
             return lambda: model
 
         return make
     if isinstance(spec, type) or not callable(getattr(spec, "extract", None)):
-        raise InvalidInput(f"an extractor is 'rules', 'openai:MODEL' or an object with extract(messages), not {spec!r}")
+        raise InvalidInput(
+            f"an extractor is 'reader', 'openai:MODEL' or an object with extract(messages), not {spec!r}"
+        )
     return lambda store: lambda: spec
 
 
-def _make_rules() -> Extractor:
-    from commonplace.learn.extractor import Rules  # few books learn, and its patterns take a while to compile
+def _make_extractor(reads: Callable[[], StatementReader] | None) -> Extractor:
+    from commonplace.learn.extractor import StatementExtractor  # few books learn
 
-    return Rules()
+    return StatementExtractor(None if reads is None else reads())
+
+
+def _find_statements(reader: Reader | str | None) -> Callable[[], StatementReader] | None:
+    """Return what loads the reader of statements; None if the caller wants no reader, or nothing here can run it.
+
+    A reranker takes the place of the reader in recall, not in learning.
+    """
+    return None if reader is None or reader == "none" else find_statements()
 
 
 def _make_worker(core: Core) -> BackgroundWorker:

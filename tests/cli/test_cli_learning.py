@@ -53,9 +53,9 @@ def test_what_is_learned_is_shown_beside_what_was_known(cli: Cli) -> None:
     ]
     assert "commonplace: 2 memories from 2 messages of session monday" in first.err
     again = cli("learn", stdin=NEXT).out.splitlines()
-    assert again[1].startswith("preference  Sarah prefers TypeScript")
+    assert again[1].startswith("preference  I prefer TypeScript.")
     assert again[1].endswith("said again")
-    assert again[2].endswith('supersedes "The staging server listens on port 8081"')
+    assert again[2].endswith('supersedes "The staging server listens on port 8081."')
 
 
 def test_what_was_said_twice_in_one_conversation_is_shown_once_and_is_new(cli: Cli) -> None:
@@ -99,7 +99,7 @@ MESSAGES = [
 def test_a_conversation_may_be_json(cli: Cli, tmp_path: Path, text: str) -> None:
     (tmp_path / "chat.json").write_text(text, "utf-8")
     learned = cli("learn", "chat.json", "--session", "s", "--json").data
-    assert [memory["text"] for memory in learned["memories"]] == ["Sarah prefers TypeScript"]
+    assert [memory["text"] for memory in learned["memories"]] == ["I prefer TypeScript."]
     assert learned["memories"][0]["said_at"] == "2026-05-04T09:30:00+00:00"
     assert [message["role"] for message in cli("transcript", "read", "s", "--json").data] == ["user", "assistant"]
 
@@ -112,7 +112,7 @@ def test_a_json_list_may_hold_lines(cli: Cli) -> None:
 def test_a_transcript_that_was_read_can_be_learned_from(cli: Cli) -> None:
     cli("transcript", "append", "old", "I prefer TypeScript.", "--name", "Sarah")
     said = cli("transcript", "read", "old", "--json").out
-    assert "Sarah prefers TypeScript" in cli("learn", stdin=said).out
+    assert "I prefer TypeScript." in cli("learn", stdin=said).out
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_what_was_only_kept_waits_for_a_worker(lazy: Cli) -> None:
     assert row.split()[:4] == [str(job["number"]), "learn", "waiting", "0"]
     assert lazy("work", "--once").out == "ran 1 job\n"
     assert lazy("jobs").out == "No jobs.\n"
-    assert "Sarah prefers TypeScript" in ids(lazy)
+    assert "I prefer TypeScript." in ids(lazy)
 
 
 def test_no_command_but_work_does_what_waits(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,10 +176,10 @@ def test_no_command_but_work_does_what_waits(cli: Cli, monkeypatch: pytest.Monke
 def test_a_model_may_find_the_memories(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     refused = cli("learn", "--extractor", "nonsense", stdin=TALK)
     assert (refused.status, "openai:MODEL" in refused.err) == (1, True)
-    assert cli("learn", "--extractor", "rules", stdin=TALK).status == 0
+    assert cli("learn", "--extractor", "reader", stdin=TALK).status == 0
     monkeypatch.setenv("COMMONPLACE_EXTRACTOR", "nonsense")
     assert (cli("work", "--once").status, cli("stats").status) == (1, 0)
-    assert cli("work", "--once", "--extractor", "rules").status == 0
+    assert cli("work", "--once", "--extractor", "reader").status == 0
 
 
 def test_work_does_the_jobs_of_every_space_or_of_the_one_named(lazy: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -288,8 +288,8 @@ def test_links_are_told_from_either_end_and_undone(cli: Cli) -> None:
 
 
 def test_remember_reconciles_on_request_and_says_which_memory_stands(cli: Cli) -> None:
-    first = cli("remember", "Sarah prefers TypeScript", "--kind", "preference").out
-    assert cli("remember", "Sarah prefers TypeScript", "--kind", "preference", "--reconcile").out == first
+    first = cli("remember", "I prefer TypeScript.", "--kind", "preference").out
+    assert cli("remember", "I prefer TypeScript.", "--kind", "preference", "--reconcile").out == first
     disputed = ("remember", "The staging server listens on port {}", "--kind", "fact", "--reconcile")
     cli(*(word.format(8081) for word in disputed))
     tool = cli(*(word.format(9090) for word in disputed), "--origin", "tool", "--json").data

@@ -5,7 +5,7 @@ from commonplace.testing import BookConformance
 
 class TestMyStore(BookConformance):
     def open(self, place):
-        return commonplace.open(place / "book.db", embedder=HashEmbedder(), reader=None)
+        return commonplace.open(place / "book.db", embedder=HashEmbedder(), reader=None, extractor=StatementExtractor())
 """
 
 from __future__ import annotations

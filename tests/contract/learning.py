@@ -76,7 +76,7 @@ class LearningConformance(Harness):
         learned = book.learn("Sarah: I prefer TypeScript.\nBob: Fine\nby me.", session="s", wait=True)
         told = [(m.name, m.content) for m in book.transcript("s").read()]
         assert told == [("Sarah", "I prefer TypeScript."), ("Bob", "Fine\nby me.")]
-        assert one(learned).text == "Sarah prefers TypeScript"
+        assert one(learned).text == "I prefer TypeScript."
 
     def test_each_memory_leads_to_the_words_that_it_was_learned_from(self, book: Book) -> None:
         text = "Morning! I prefer TypeScript. How are you?"
@@ -134,7 +134,7 @@ class LearningConformance(Harness):
         while again.jobs() and time.monotonic() < until:
             time.sleep(0.02)
         assert again.jobs() == []
-        assert standing(again) == ["Sarah prefers TypeScript"]
+        assert standing(again) == ["I prefer TypeScript."]
 
     def test_what_waits_to_be_learned_is_exported_and_learned_once_elsewhere(self, book: Book) -> None:
         book.learn([said("I prefer TypeScript.")], session="s", every=9, idle=9999)
@@ -143,7 +143,7 @@ class LearningConformance(Harness):
         assert other.load(told) > 0
         assert other.load(told) == 0
         _finish(other)
-        assert standing(other) == ["Sarah prefers TypeScript"]
+        assert standing(other) == ["I prefer TypeScript."]
         assert other.load(told) == 0
         _finish(other)
         assert _confirmed(other) == 0
@@ -276,7 +276,7 @@ class LearningConformance(Harness):
         again = book.learn([said("I prefer TypeScript.", day=3)], wait=True)
         (message,) = again.messages
         book.undo(first.id, message)
-        assert standing(book) == ["Sarah prefers TypeScript"] * 2
+        assert standing(book) == ["I prefer TypeScript."] * 2
         assert [link.other for link in linked(book, first, "learned from")] != [message]
         assert not [each for each in book.export() if each["type"] == "feedback" and each["confirmed"]]
 
@@ -317,12 +317,10 @@ class LearningConformance(Harness):
         assert any("Flask" in hit.memory.text for hit in recall.avoid)
         assert recall.text.index("Avoid") < recall.text.rindex("Flask")
 
-    def test_what_is_chosen_after_all_is_no_longer_advised_against(self, book: Book) -> None:
-        book.learn([said("We chose Stripe over Adyen as the payment provider because of the docs.")], wait=True)
-        book.learn([said("We chose Adyen over Stripe as the payment provider because of fees.", day=9)], wait=True)
-        avoid = [hit.memory.text for hit in book.recall("which payment provider did we choose?").avoid]
-        assert [text for text in avoid if text.startswith("Stripe was rejected")]
-        assert not [text for text in avoid if text.startswith("Adyen was rejected")]
+    def test_a_failure_is_a_warning_in_the_words_of_those_who_had_it(self, book: Book) -> None:
+        failed = "The cron approach for the token clean-up failed because jobs overlapped."
+        book.learn([said(failed)], wait=True)
+        assert [hit.memory.text for hit in book.recall("How should we do the token clean-up?").avoid] == [failed]
 
     # -- taking back -----------------------------------------------------------------------------
 
@@ -331,7 +329,7 @@ class LearningConformance(Harness):
         book.learn([said("I prefer TypeScript.", day=2)], session="t", wait=True)
         gone = book.forget(list(learned.messages))
         assert gone.memories == 3
-        assert standing(book) == ["Sarah prefers TypeScript"]
+        assert standing(book) == ["I prefer TypeScript."]
 
     def test_forgetting_a_transcript_forgets_what_was_learned_from_it(self, book: Book) -> None:
         book.learn([said("I prefer TypeScript.")], session="s", wait=True)
@@ -405,18 +403,18 @@ class LearningConformance(Harness):
         first = one(book.learn([said("I prefer TypeScript.")], wait=True))
         (again,) = book.learn([said("I prefer TypeScript.", day=3)], wait=True).messages
         book.quarantine(again, reason="forged")
-        assert (_confirmed(book), standing(book)) == (0, ["Sarah prefers TypeScript"])
+        assert (_confirmed(book), standing(book)) == (0, ["I prefer TypeScript."])
         book.undo(first.id, again)
         assert [memory.id for memory in book.list(kinds=["preference"])] == [first.id]
 
     def test_what_loses_its_last_source_to_quarantine_goes_with_it(self, book: Book) -> None:
         sources = [book.learn([said("I prefer TypeScript.", day=day)], wait=True).messages[0] for day in (0, 3)]
         book.quarantine(sources[0], reason="forged")
-        assert standing(book) == ["Sarah prefers TypeScript"]
+        assert standing(book) == ["I prefer TypeScript."]
         book.quarantine(sources[1], reason="forged")
         assert standing(book) == []
         book.release(sources[0])
-        assert standing(book) == ["Sarah prefers TypeScript"]
+        assert standing(book) == ["I prefer TypeScript."]
 
     def test_what_a_doubtful_message_had_withdrawn_stands_again(self, book: Book) -> None:
         book.learn([said("My cat is called Miso.")], wait=True)
@@ -444,7 +442,7 @@ class LearningConformance(Harness):
     def test_what_was_said_beside_it_is_not_meant(self, book: Book) -> None:
         book.learn([said("I prefer tea."), said("My daughter is called Mia.")], session="s", wait=True)
         asked = book.learn([said("Forget what I said about tea.")], session="t", wait=True)
-        assert {book.get(link.other).text for link in asked.links} == {"I prefer tea.", "Sarah prefers tea"}
+        assert {book.get(link.other).text for link in asked.links} == {"I prefer tea."}
 
     def test_what_was_asked_to_be_forgotten_is_no_quarantine_and_comes_back_by_undo(self, book: Book) -> None:
         cat = one(book.learn([said("My cat is called Miso.")], wait=True))
@@ -464,7 +462,7 @@ class LearningConformance(Harness):
     def test_the_parts_of_a_message_are_read_as_text(self, book: Book) -> None:
         parts = [{"type": "text", "text": "I prefer TypeScript."}, {"type": "image_url", "image_url": {"url": "x"}}]
         learned = book.learn([{"content": parts, "name": "Sarah"}, {"content": None, "role": "assistant"}], wait=True)
-        assert (one(learned).text, len(learned.messages)) == ("Sarah prefers TypeScript", 1)
+        assert (one(learned).text, len(learned.messages)) == ("I prefer TypeScript.", 1)
 
     def test_another_user_of_the_same_words_is_not_meant(self, book: Book) -> None:
         for user in ("ann", "bob"):
@@ -558,7 +556,7 @@ class LearningConformance(Harness):
     def test_pruning_messages_leaves_what_was_learned_from_them(self, book: Book) -> None:
         book.learn([said("I prefer TypeScript.")], wait=True)
         assert book.prune(keep=0, kinds=["message"], dry_run=False).memories == 1
-        assert standing(book) == ["Sarah prefers TypeScript"]
+        assert standing(book) == ["I prefer TypeScript."]
 
     def test_age_counts_from_the_last_use(self, book: Book) -> None:
         old = datetime.now(timezone.utc) - timedelta(days=400)

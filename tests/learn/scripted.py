@@ -1,13 +1,15 @@
-"""Shared by the tests of extraction with a model: a conversation, answers about it, and scripted models."""
+"""Shared by the tests of extraction: a conversation, answers about it, scripted models and readers."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
-from commonplace.learn.chat import NoReply, Reply, Turn
+from commonplace.learn.chat import NoReply, Reply
+from commonplace.learn.chat import Turn as Asked
+from commonplace.models.statements import Told, Turn
 from commonplace.values.extraction import Finding, Utterance
 
 MONDAY = datetime(2026, 3, 2, 10, 0, tzinfo=timezone.utc)
@@ -22,30 +24,17 @@ LIKING = said("I prefer dark mode. Please send the report by Friday", "Tom")
 TALK = [CHOICE, LIKING]
 
 
-def entry(message: int = 0, **parts: Any) -> dict[str, Any]:
-    """A memory as a model should answer it; about the choice unless told otherwise."""
-    good = {
-        "message": message,
-        "quote": "we chose FastAPI over Flask because of the async support",
-        "text": "The team chose FastAPI over Flask because of the async support",
-        "kind": "decision",
-        "act": "keep",
-        "owner": "the team",
-        "reason": "async support",
-        "rejected": ["Flask"],
-        "due": None,
-        "importance": 0.8,
-    }
-    return {**good, **parts}
+def entry(sentence: int = 0, **parts: Any) -> dict[str, Any]:
+    """A choice as a model should make it; of the sentence about FastAPI unless told otherwise."""
+    return {"sentence": sentence, "kind": "decision", "owner": "the team", "act": "state", "needs": [], **parts}
 
 
 def liking(**parts: Any) -> dict[str, Any]:
-    plain = {"quote": "I prefer dark mode", "text": "Tom prefers dark mode", "kind": "preference", "owner": "Tom"}
-    return entry(1, **{**plain, "reason": None, "rejected": [], **parts})
+    return entry(2, **{"kind": "preference", "owner": "Tom", **parts})
 
 
 def answer(*entries: object) -> str:
-    return json.dumps({"memories": list(entries)})
+    return json.dumps({"keep": list(entries)})
 
 
 class Script:
@@ -54,9 +43,9 @@ class Script:
     def __init__(self, *answers: str | Exception, tokens: int | None = 100) -> None:
         self.answers = list(answers)
         self.tokens = tokens
-        self.asked: list[list[Turn]] = []
+        self.asked: list[list[Asked]] = []
 
-    def ask(self, turns: Sequence[Turn], *, within: float) -> Reply:
+    def ask(self, turns: Sequence[Asked], *, within: float) -> Reply:
         assert within > 0
         self.asked.append(list(turns))
         if not self.answers:
@@ -67,17 +56,38 @@ class Script:
         return Reply(text=next_one, tokens=self.tokens)
 
 
-class ByRule:
-    """Stands for the rules: finds one note in each message, and says that it did."""
+class Fallback:
+    """An extractor that finds one note in each message, and says that it did."""
 
     def __init__(self) -> None:
         self.calls = 0
 
     def extract(self, messages: Sequence[Utterance]) -> list[list[Finding]]:
         self.calls += 1
-        return [[Finding(text=each.text, kind="note", start=0, end=len(each.text), rule="rule")] for each in messages]
+        return [
+            [Finding(text=each.text, kind="note", start=0, end=len(each.text), rule="fallback")] for each in messages
+        ]
+
+
+class Reading:
+    """A reader of statements that knows some sentences by heart: what it tells of each, if that is worth keeping."""
+
+    def __init__(self, told: Mapping[str, Mapping[str, Any]]) -> None:
+        self.told = told
+        self.turns: list[Turn] = []
+
+    def read_talk(self, turns: Sequence[Turn]) -> list[list[Told]]:
+        self.turns = list(turns)
+        places = {text: (number, at) for number, turn in enumerate(turns) for at, text in enumerate(turn.sentences)}
+        return [[self._tell(text, places) for text in turn.sentences] for turn in turns]
+
+    def _tell(self, text: str, places: Mapping[str, tuple[int, int]]) -> Told:
+        parts = dict(self.told.get(text, {"keep": 0.0}))
+        needs = tuple(places[each] for each in parts.pop("needs", ()))
+        plain = {"keep": 0.9, "kind": "fact", "owner": "speaker", "act": "state", "time": "present"}
+        return Told(**{**plain, **parts, "needs": needs})
 
 
 def rules_of(found: Sequence[Sequence[Finding]]) -> list[list[str]]:
-    """By which rule each finding of each message was found."""
+    """Return how each finding of each message was found."""
     return [[each.rule for each in those] for those in found]

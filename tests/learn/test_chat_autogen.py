@@ -18,7 +18,7 @@ from commonplace.learn import chat
 from commonplace.learn.chat import AutoGenChat, NoReply, Turn
 from commonplace.learn.extractor import ModelExtractor
 from commonplace.testing import HashEmbedder
-from tests.learn.scripted import CHOICE, TALK, ByRule, answer, entry, liking, rules_of
+from tests.learn.scripted import CHOICE, TALK, Fallback, answer, entry, liking, rules_of
 
 models = pytest.importorskip("autogen_core.models")
 replay = pytest.importorskip("autogen_ext.models.replay")
@@ -39,7 +39,7 @@ def client(*answers: object, json_output: bool = True) -> Any:
 
 
 def extractor(client: object, **options: Any) -> ModelExtractor:
-    return ModelExtractor(client, fallback=ByRule(), **options)
+    return ModelExtractor(client, fallback=Fallback(), **options)
 
 
 class Slow:
@@ -109,9 +109,9 @@ def test_messages_become_findings_through_an_autogen_client() -> None:
     assert one.spent_today == total.prompt_tokens + total.completion_tokens
 
 
-def test_whatever_a_client_raises_the_rules_read(caplog: pytest.LogCaptureFixture) -> None:
+def test_whatever_a_client_raises_the_fallback_reads(caplog: pytest.LogCaptureFixture) -> None:
     one = extractor(client())
-    assert rules_of(one.extract([CHOICE])) == [["rule"]]
+    assert rules_of(one.extract([CHOICE])) == [["fallback"]]
     assert "ValueError" in caplog.text
     assert "No more mock responses" not in caplog.text
     assert one.spent_today == 0
@@ -185,7 +185,7 @@ def test_a_book_learns_with_an_autogen_client_and_counts_in_another_book(tmp_pat
         one = extractor(client(answer(entry())), ledger=counts.kv("model tokens"))
         with commonplace.open(tmp_path / "b.db", embedder=HashEmbedder(), extractor=one) as book:
             learned = book.learn([{"name": "Sarah", "role": "user", "content": CHOICE.text}], wait=True)
-            assert [memory.kind for memory in learned.memories] == ["decision", "failure"]
+            assert [memory.kind for memory in learned.memories] == ["decision"]
             assert {memory.origin for memory in learned.memories} == {"user"}
             assert {link.detail["rule"] for link in learned.links if link.relation == "learned from"} == {"model"}
         assert one.spent_today > 100

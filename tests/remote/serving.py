@@ -14,6 +14,7 @@ from typing import Any
 import uvicorn
 from fastapi import FastAPI
 
+from commonplace.learn import StatementExtractor
 from commonplace.location import open_core
 from commonplace.memories.core import Core
 from commonplace.server.app import create_app
@@ -24,6 +25,7 @@ from commonplace.settings import Settings
 from commonplace.testing import HashEmbedder
 
 EMBEDDER = HashEmbedder()
+READING = StatementExtractor()
 # What a power cut would take is not what these tests are about.
 QUICK = Settings(durability="normal")
 
@@ -69,7 +71,9 @@ class Hosted:
     """A store and the door to it."""
 
     def __init__(self, place: Path) -> None:
-        self.core: Core = open_core(place / "book.db", embedder=EMBEDDER, reader=None, settings=QUICK)
+        self.core: Core = open_core(
+            place / "book.db", embedder=EMBEDDER, reader=None, extractor=READING, settings=QUICK
+        )
         self.door = Door(self.core, KeyGate(self.core.store, "default"), threads=4)
 
     def close(self) -> None:
@@ -128,7 +132,7 @@ class Shelves:
 @contextlib.contextmanager
 def serving(place: Path, *, port: int = 0) -> Iterator[Server]:
     """Serve one store for the length of the block."""
-    core = open_core(place / "book.db", embedder=EMBEDDER, reader=None, settings=QUICK)
+    core = open_core(place / "book.db", embedder=EMBEDDER, reader=None, extractor=READING, settings=QUICK)
     server = Server(create_app(core, Config()), port=port)
     try:
         yield server

@@ -91,7 +91,7 @@ def test_a_key_that_travels_unencrypted_to_another_machine_is_warned_of() -> Non
         {"reader": "none"},
         {"settings": Settings()},
         {"read_url": "x"},
-        {"extractor": "rules"},
+        {"extractor": "reader"},
     ],
     ids=lambda option: next(iter(option)),
 )

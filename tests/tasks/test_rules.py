@@ -14,7 +14,7 @@ from commonplace.integrations.tasks.utils import ChatCompletionClientRecorder
 from tests.tasks.scripted import Answering
 
 ADVICE = {
-    "My favorite color is blue.": "The user's favorite color is blue.",
+    "My favorite color is blue.": "My favorite color is blue.",
     "Hint: the answer must be a prime number.": "The answer must be a prime number.",
     "You should sort the list before you search it.": "You should sort the list before you search it.",
     "When two people accuse each other, check both claims. Who took the vase?": (

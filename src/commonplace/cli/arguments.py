@@ -100,7 +100,7 @@ def book_options(space: Option = SPACE) -> Parser:
             "--embedder SPEC",
             "default, none, bge-small, onnx:DIR, openai:MODEL, sentence-transformers:NAME (COMMONPLACE_EMBEDDER)",
         ),
-        Option("--reader SPEC", "default, none, onnx:DIR; for recall (COMMONPLACE_READER)"),
+        Option("--reader SPEC", "default, none, onnx:DIR; for recall and learning (COMMONPLACE_READER)"),
         Option("--reranker SPEC", "none, ms-marco-minilm, onnx:DIR; for recall (COMMONPLACE_RERANKER)"),
         Option("--json", "print JSON"),
     ).add_to(shared)
@@ -208,7 +208,7 @@ SELECTION = Section(
 )
 SUPERSEDED = Option("--superseded", "include superseded memories")
 EXTRACTOR = Option(
-    "--extractor SPEC", "how memories are found: rules or openai:MODEL (COMMONPLACE_EXTRACTOR, else rules)"
+    "--extractor SPEC", "how memories are found: reader or openai:MODEL (COMMONPLACE_EXTRACTOR, else reader)"
 )
 
 

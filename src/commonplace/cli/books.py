@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_COMMANDS_WITH = {"reranker": ("recall",), "reader": ("recall",), "extractor": ("learn", "work")}
+_COMMANDS_WITH = {
+    "reranker": ("recall",),
+    "reader": ("recall", "remember", "learn", "work"),
+    "extractor": ("learn", "work"),
+}
 """The commands that use a setting; the others do not load it."""
 
 
@@ -65,8 +69,12 @@ def open_core(args: Namespace) -> closing[Core]:
     """Open the core of the book, which must exist, for work in all of its spaces."""
     from commonplace import location
 
-    where = ensure_exists(place(args))
-    return closing(location.open_core(where, embedder=setting(args, "embedder"), extractor=setting(args, "extractor")))
+    where, reader = ensure_exists(place(args)), setting(args, "reader") or "default"
+    return closing(
+        location.open_core(
+            where, embedder=setting(args, "embedder"), reader=reader, extractor=setting(args, "extractor")
+        )
+    )
 
 
 def open_store(args: Namespace, console: Console | None = None) -> closing[Store]:

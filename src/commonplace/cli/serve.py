@@ -43,7 +43,7 @@ POSTGRES = Commands()
         "how it serves",
         Option("--threads N", "worker threads of each process (2)", type=int, default=2),
         Option("--no-work", "do not run jobs; `commonplace work` does"),
-        Option("--extractor SPEC", "how memories are found: rules or openai:MODEL (rules)"),
+        Option("--extractor SPEC", "how memories are found: reader or openai:MODEL (reader)"),
         Option("--cors ORIGIN*", "allow web pages of this origin; may be repeated"),
         Option("--sign-up PLAN", "let anybody create a key with this plan and its own space"),
         Option("--telemetry", "report requests to OpenTelemetry, without content"),

@@ -1,4 +1,4 @@
-"""Extractors: they read memories out of messages, by rules or with a language model within a budget of tokens."""
+"""Extractors: they choose what to keep, by the reader of statements or by a language model on a budget."""
 
 from __future__ import annotations
 
@@ -8,21 +8,28 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, Protocol, runtime_checkable
+from functools import cache
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 from commonplace.errors import Conflict, InvalidInput
 from commonplace.learn import model
+from commonplace.learn.alone import may_depend, points_back
 from commonplace.learn.chat import NoReply, Turn, make_chat
+from commonplace.learn.compose import Mark, compose
+from commonplace.learn.talk import ROLES, Place, Talk, make_talk
+from commonplace.models import statements
 from commonplace.values import Entry, times, tokens
-from commonplace.values.extraction import Extractor, Finding, Utterance
+from commonplace.values.extraction import TEAM, Extractor, Finding, Utterance
 
-_ROLES = ("user", "assistant")
-"""Roles whose messages are read; those of tools and system messages are context."""
+READER = "reader"
+"""How the findings of the reader of statements say that they were found."""
 _CONTEXT = 8
+_READ_BEFORE = 600
+"""Characters of earlier messages after which no more of them are read again."""
 _TOGETHER = 20
 """Messages of one question."""
 _CHARACTERS = 24_000
-"""Characters of one question; the rules read longer messages."""
+"""Characters of one question; longer messages are left to the fallback."""
 _ANSWER = 120
 """Tokens that are set aside for the answer about one message, until its cost is known."""
 _REST = 60.0
@@ -35,19 +42,77 @@ _GLANCE = 0.01
 _log = logging.getLogger(__name__)
 
 
-class Rules:
-    """Reads messages by rules: the same every time, and each finding names its rule."""
+class TalkReader(Protocol):
+    """Tells of each sentence of a talk whether it is worth keeping: a StatementReader, or a script in its place."""
+
+    def read_talk(self, turns: Sequence[statements.Turn]) -> list[list[statements.Told]]:
+        """Return what is told of each sentence of each turn."""
+
+
+class StatementExtractor:
+    """Keeps the sentences that the reader of statements finds worth keeping, as they were said.
+
+    `reader` is "default" for the one that ships with commonplace, None for none: then, as without onnxruntime, only
+    explicit commands ("remember that …", "forget …") are found, and the log says so once.
+    """
+
+    def __init__(self, reader: TalkReader | Literal["default"] | None = "default") -> None:
+        self._reader = reader
+
+    def __repr__(self) -> str:
+        return f"StatementExtractor({self._reader!r})"
 
     def extract(self, messages: Sequence[Utterance]) -> list[list[Finding]]:
-        """Return the findings of each message; earlier messages only help to understand later ones."""
-        from commonplace.learn.reading import RuleReader  # its patterns take a while to compile
+        """Return the findings of each message; earlier messages are the context of later ones."""
+        talk = make_talk(messages)
+        load = statements.find_statements()
+        reader = (load and load()) if self._reader == "default" else self._reader
+        if reader is None:
+            _say_once()
+            return compose(talk, {}, READER)
+        return compose(talk, _choose(talk, reader), READER)
 
-        reader = RuleReader(present=frozenset(each.speaker.lower() for each in messages if each.speaker))
-        drafts = [reader.read(message) for message in messages]
-        return [
-            [draft.finding(message.said_at) for draft in each if not draft.withdrawn]
-            for message, each in zip(messages, drafts, strict=True)
-        ]
+
+def _choose(talk: Talk, reader: TalkReader) -> dict[Place, Mark]:
+    """Return what a reader tells of each sentence."""
+    turns = talk.turns()
+    seen = 0
+    for number in range(len(turns) - 1, -1, -1):
+        # A window of the reader holds little context, and more is read in vain.
+        if talk.messages[number].context and seen > _READ_BEFORE:
+            turns[number] = turns[number]._replace(sentences=())
+        elif talk.messages[number].context:
+            seen += len(talk.messages[number].text)
+    chosen = {}
+    for number, told in enumerate(reader.read_talk(turns)):
+        for sentence, each in enumerate(told):
+            text = talk.spans[number][sentence].text
+            owner = _find_owner(talk, number, text, each.owner)
+            chosen[number, sentence] = Mark(each.kind, owner, each.act, _find_needs(talk, text, each), each.keep)
+    return chosen
+
+
+def _find_needs(talk: Talk, text: str, told: statements.Told) -> tuple[Place, ...]:
+    """Return the nearest sentence that the reader says is needed, and one more if that one refers to another.
+
+    The reader often names what is merely related, so that nothing is joined to a sentence that refers to nothing.
+    """
+    if not told.needs or not (may_depend(text) or told.act in ("correct", "withdraw", "remember", "forget")):
+        return ()
+    number, sentence = told.needs[-1]
+    again = points_back(talk.spans[number][sentence].text)
+    return told.needs[-2:] if again else told.needs[-1:]
+
+
+def _find_owner(talk: Talk, message: int, text: str, owner: str) -> str | None:
+    if owner == "speaker":
+        return talk.name(message)
+    return TEAM if owner == "team" else talk.find_other(message, text)
+
+
+@cache
+def _say_once() -> None:
+    _log.warning("there is no reader of statements: messages are stored, and only explicit commands are learned from")
 
 
 @runtime_checkable
@@ -148,12 +213,12 @@ class _NotRead(Exception):
 
 
 class ModelExtractor:
-    """Reads memories out of messages with a model; keeps nothing that the messages do not support.
+    """Lets a language model choose the sentences to keep; they are kept as they were said.
 
     `client` is a text such as "openai:gpt-4o-mini", an OpenAIChat, or an AutoGen ChatCompletionClient that nobody else
     uses. At most `tokens_per_day` tokens are spent on a UTC day; with `ledger`, such as book.kv("model tokens"), the
-    count is on disk and shared by all that use it. `fallback` (the rules) reads the rest: beyond the budget, and when
-    the model does not answer or answers in the wrong form. One `extract` asks for at most `seconds`.
+    count is on disk and shared by all that use it. `fallback` (a StatementExtractor) reads the rest: beyond the budget,
+    and when the model does not answer or answers in the wrong form. One `extract` asks for at most `seconds`.
     """
 
     def __init__(
@@ -169,7 +234,7 @@ class ModelExtractor:
             raise InvalidInput(f"seconds is more than 0, not {seconds!r}")
         self._chat = make_chat(client)
         self._budget = Budget(tokens_per_day, ledger)
-        self._fallback = Rules() if fallback is None else fallback
+        self._fallback = StatementExtractor() if fallback is None else fallback
         self._seconds = seconds
         self._rests_until = 0.0
         self._warned_on = ""
@@ -184,30 +249,31 @@ class ModelExtractor:
         return self._budget.spent
 
     def extract(self, messages: Sequence[Utterance]) -> list[list[Finding]]:
-        """Return the findings of each message that the messages support; earlier ones are context of later ones."""
-        found: list[list[Finding]] = [[] for _ in messages]
+        """Return the findings of each message; earlier messages are the context of later ones."""
+        talk = make_talk(messages)
         until = time.monotonic() + self._seconds
         left = {at for at, message in enumerate(messages) if _is_read(message) and len(message.text) > _CHARACTERS}
+        chosen: dict[Place, Mark] = {}
         for part in _parts(messages):
-            reading = self._read(messages, part, until)
-            for at in set(part.at) - reading.unsettled:
-                found[at] = [*reading.found.get(at, ())]
-            left |= reading.unsettled
+            reading = self._read(model.Question(talk, part.before, part.at), part.at, until)
+            chosen |= reading.chosen
+            left |= reading.spoiled
+        found = compose(talk, chosen, model.RULE)
         if left:
-            by_rules = self._fallback.extract(messages)
+            instead = self._fallback.extract(messages)
             for at in left:
-                found[at] = by_rules[at]
+                found[at] = instead[at]
         return found
 
-    def _read(self, messages: Sequence[Utterance], part: _Part, until: float) -> model.Reading:
-        """Return what the model finds in some messages; all are unsettled if it cannot be asked or understood."""
-        asked = model.make_question(messages, part.before, part.at)
-        reading = model.Reading(spoiled=set(part.at), complaints=["nothing was answered"])
+    def _read(self, question: model.Question, part: Sequence[int], until: float) -> model.Reading:
+        """Return what the model chooses; all of the part is spoiled if it cannot be asked or understood."""
+        asked = question.turns()
+        reading = model.Reading(spoiled=set(part))
         try:
             for _ in range(2):
-                answer = self._ask(asked, len(part.at), until)
+                answer = self._ask(asked, len(part), until)
                 try:
-                    reading = model.read_answer(answer, messages, part.before, part.at)
+                    reading = question.read(answer)
                     complaint = "; ".join(reading.complaints)
                 except model.Unreadable as error:
                     complaint = str(error)
@@ -215,12 +281,9 @@ class ModelExtractor:
                     break
                 asked = model.ask_again(asked, answer, complaint)
             else:
-                _log.warning("two answers of the model could not be used: the rules read what is missing")
+                _log.warning("two answers of the model could not be used: the fallback reads what is missing")
         except _NotRead:
             pass
-        if reading.doubted:
-            count = sum(reading.doubted.values())
-            _log.info("left out %d memories of the model that the messages do not support", count)
         return reading
 
     def _ask(self, turns: Sequence[Turn], messages: int, until: float) -> str:
@@ -242,7 +305,7 @@ class ModelExtractor:
             used = question if error.paid else 0
             if error.away:
                 self._rests_until = time.monotonic() + _REST
-            _log.warning("the model did not answer (%s): the rules read %d messages", error.kind, messages)
+            _log.warning("the model did not answer (%s): the fallback reads %d messages", error.kind, messages)
             raise _NotRead from error
         finally:
             self._budget.settle(day, taken, used)
@@ -254,11 +317,11 @@ class ModelExtractor:
             if self._warned_on != today():
                 self._warned_on = today()
                 limit = self._budget.tokens_per_day
-                _log.warning("all %d tokens of %s are spent: the rules read until midnight UTC", limit, today())
+                _log.warning("all %d tokens of %s are spent: the fallback reads until midnight UTC", limit, today())
 
 
 def _is_read(message: Utterance) -> bool:
-    return message.role in _ROLES and not message.context and bool(message.text.strip())
+    return message.role in ROLES and not message.context and bool(message.text.strip())
 
 
 def _parts(messages: Sequence[Utterance]) -> Iterator[_Part]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from commonplace.memories import write
 from commonplace.memories.core import Core
 from commonplace.memories.messages import read_conversation
 from commonplace.reconcile.plan import Arrival, Plan, find_about, make_plan
-from commonplace.reconcile.settle import REJECTED, Settled, settle
+from commonplace.reconcile.settle import Settled, settle
 from commonplace.settings import Settings
 from commonplace.store.base import Tx
 from commonplace.store.row import MemoryRow
@@ -268,24 +268,17 @@ def _message(row: MemoryRow) -> _Stored:
 
 
 def _arrivals(core: Core, found: Sequence[_Found], scope: Scope, tags: Sequence[str]) -> list[Arrival]:
-    wanted = [(each, draft) for each in found for draft in _drafts(each, scope, tags)]
-    records = write.make_records(core, [draft for _, draft in wanted], now=times.now())
+    records = write.make_records(core, [_draft(each, scope, tags) for each in found], now=times.now())
     return [
         Arrival(record=record, act=each.finding.act, links=[_link_message(each, record)])
-        for (each, _), record in zip(wanted, records, strict=True)
+        for each, record in zip(found, records, strict=True)
     ]
 
 
-def _drafts(found: _Found, scope: Scope, tags: Sequence[str]) -> Iterator[Draft]:
-    """Yield the memory of a finding, and one for each option that it decides against: they are to be avoided."""
+def _draft(found: _Found, scope: Scope, tags: Sequence[str]) -> Draft:
     finding = found.finding
-    fields: dict[str, Json] = {
-        "owner": finding.owner,
-        "reason": finding.reason,
-        "rejected": list(finding.rejected) or None,
-        "due": None if finding.due is None else finding.due.date().isoformat(),
-    }
-    draft = Draft(
+    fields = {"owner": finding.owner, "due": None if finding.due is None else finding.due.date().isoformat()}
+    return Draft(
         content=finding.text,
         kind=finding.kind,
         tags=tags,
@@ -296,10 +289,6 @@ def _drafts(found: _Found, scope: Scope, tags: Sequence[str]) -> Iterator[Draft]
         origin=found.message.origin,
         said_at=found.message.utterance.said_at,
     )
-    yield draft
-    if finding.kind == "decision":
-        for rejected in finding.rejected:
-            yield replace(draft, content=f"{rejected}{REJECTED}{finding.text}", kind="failure")
 
 
 def _link_message(found: _Found, record: Record) -> Link:

@@ -238,7 +238,8 @@ def find_reader(spec: Reader | str | None) -> Callable[[], Reader] | None:
         # Python shows a warning once for each place that it comes from.
         warnings.warn(
             "onnxruntime is not installed, so recall works without its reader: it compares words and vectors, and"
-            " understands less. Install onnxruntime, or open the book with reader=None",
+            " understands less. `learn` keeps messages, and learns from explicit commands only. Install onnxruntime, or"
+            " open the book with reader=None",
             stacklevel=4,
         )
         return None

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from importlib.util import find_spec
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -242,6 +244,16 @@ class StatementReader:
                 self._folder.ensure_whole(name)
                 self._sessions[name] = open_session(self._folder, name, self._threads)
             return self._sessions[name]
+
+
+def find_statements() -> Callable[[], StatementReader] | None:
+    """Return what loads the model that ships with commonplace, once for all; None without onnxruntime."""
+    return _load_own if find_spec("onnxruntime") is not None and OWN.exists() else None
+
+
+@cache
+def _load_own() -> StatementReader:
+    return StatementReader()
 
 
 def _pool(values: Floats, spans: Sequence[tuple[int, int]]) -> Floats:

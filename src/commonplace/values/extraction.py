@@ -34,14 +34,11 @@ class Finding:
     """One memory in a message, and its place there."""
 
     text: str
-    """A sentence that stands alone: "Sarah prefers TypeScript", not "I prefer it"."""
+    """What was said, in its own words, with what it needs to be understood; of `forget`, the subject."""
     kind: Kind
     act: Act = "keep"
     owner: str | None = None
     """A speaker's name, TEAM, or None for a fact about the world."""
-    reason: str | None = None
-    rejected: tuple[str, ...] = ()
-    """Alternatives that were decided against, that failed, or that are to be avoided."""
     due: datetime | None = None
     """The day that a plan or commitment names, relative to the time of the message."""
     importance: float = 0.5
@@ -49,11 +46,11 @@ class Finding:
     end: int
     """The span of the message's text that this comes from."""
     rule: str
-    """The name of the rule that found it."""
+    """How it was found: "reader", "model", "remember", "forget"."""
 
 
 class Extractor(Protocol):
-    """Extracts memories from messages: the rules that ship with commonplace, or a model."""
+    """Extracts memories from messages: the reader that ships with commonplace, or a model."""
 
     def extract(self, messages: Sequence[Utterance]) -> list[list[Finding]]:
         """Return the findings in each message; earlier messages are the context of later ones."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
+import re
 import runpy
 import sys
 from contextlib import redirect_stdout
@@ -35,9 +36,9 @@ def the_example_remembers_in_its_second_run() -> None:
             runpy.run_path(str(EXAMPLE), run_name="__main__")
         said.append(told.getvalue())
     assert "For a real model change" in EXAMPLE.read_text("utf-8")
-    assert all("recalled: The team chose FastAPI over Flask because of async support." in each for each in said)
+    assert all(re.search("recalled: .*We chose FastAPI over Flask because of async support", each) for each in said)
     assert ["said in earlier programs: 3 messages" in each for each in said] == [False, True]
-    assert ["coder knows: ['The team chose FastAPI" in each for each in said] == [False, True]
+    assert [bool(re.search("coder knows: .*We chose FastAPI", each)) for each in said] == [False, True]
 
 
 FACTS = [

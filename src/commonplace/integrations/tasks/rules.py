@@ -16,7 +16,7 @@ import numpy as np
 
 from commonplace import Hit, informative_words, strip_recalled
 from commonplace.integrations.tasks.memo import Memo, read_memo
-from commonplace.learn import Rules, sentences
+from commonplace.learn import StatementExtractor, sentences
 from commonplace.models.embedders import load_embedder
 from commonplace.values.arrays import Floats
 from commonplace.values.extraction import Utterance
@@ -44,8 +44,8 @@ def find_advice(text: str) -> str | None:
     """Return the parts of a user's text that help later, in sentences that stand alone; None if there are none."""
     own, _ = strip_recalled(text[:_LONGEST_ADVICE])
     message = Utterance(text=own, speaker=None, role="user", said_at=datetime.now(timezone.utc))
-    findings = [each for each in Rules().extract([message])[0] if each.act != "forget"]
-    parts = {each.start: each.text for each in findings}
+    findings = [each for each in StatementExtractor().extract([message])[0] if each.act != "forget"]
+    parts = {each.start: _LABEL.sub("", each.text) for each in findings if not each.text.endswith("?")}
     for span in sentences(own):
         if not any(span.start <= each.start < span.end for each in findings) and _advises(span.text.strip()):
             parts[span.start] = _LABEL.sub("", span.text).strip()

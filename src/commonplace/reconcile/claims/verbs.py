@@ -1,4 +1,4 @@
-"""English verbs: their forms, and which form a word is. Enough for sentences that people write to each other."""
+"""The forms of English verbs. Enough for sentences that people write to each other."""
 
 from __future__ import annotations
 
@@ -24,14 +24,6 @@ _IRREGULAR = """
     broadcast/ forbid forbade forbidden/ forgive forgave forgiven/ foresee foresaw foreseen/ mistake mistook mistaken
 """
 _TABLE = {parts[0]: parts[1:] for each in _IRREGULAR.split("/") if (parts := each.split())}
-_PAST = frozenset(form for base, forms in _TABLE.items() for form in forms[:1] if form != base)
-_PARTICIPLES = {forms[-1]: base for base, forms in _TABLE.items()}
-_ED_IS_BASE = frozenset(
-    """
-    need feed speed proceed exceed succeed embed bleed breed shed wed seed weed heed bed shred sled red hundred indeed
-    sacred naked wicked aged moped med ed unfed infrared
-    """.split()
-)
 # Doubled in British and American English alike, though the stress would forbid it or is hard to tell.
 _DOUBLED = frozenset(
     """
@@ -87,11 +79,6 @@ def forms(verb: str) -> tuple[str, ...]:
     head, *rest = verb.split(" ", 1)
     made = dict.fromkeys((head, third(head), past(head), participle(head), ing(head)))
     return tuple(" ".join((form, *rest)) for form in made)
-
-
-def is_past(word: str) -> bool:
-    """Tell whether a word that stands where a verb does is in the past, and so the same for every person."""
-    return word in _PAST or (word.endswith("ed") and word not in _ED_IS_BASE)
 
 
 def _regular(verb: str, ending: str) -> str:
