@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from functools import wraps
+from functools import cache, wraps
 from importlib.util import find_spec
 from os import PathLike, fspath
 from pathlib import Path
@@ -41,6 +41,7 @@ from commonplace.values.extraction import Extractor
 
 if TYPE_CHECKING:
     from commonplace.aio import AsyncBook
+    from commonplace.models.statements import StatementReader
     from commonplace.transfer.copy import Copied, End
 
 P = ParamSpec("P")
@@ -48,6 +49,7 @@ Where = str | PathLike[str]
 EmbedderLike = Embedder | Callable[[list[str]], object] | str | None
 ExtractorLike = Extractor | str | None
 Progress = Callable[[int, int], None]
+_STATEMENTS = Path(__file__).parent / "models" / "weights" / "statements"
 LEDGER = "model tokens"
 """The key-value namespace in which a book counts the tokens of its extractor's model."""
 
@@ -70,7 +72,7 @@ def open(
     No verb of the returned book reaches beyond `space`. `embedder` is None for the one that ships with commonplace, or
     an Embedder, a function, or a text such as "openai:text-embedding-3-small". `reader` is the model that reads the
     best candidates of a recall together with the question: "default" for the one that ships with commonplace, None for
-    none, which is faster and understands less. `reranker` is None, or a Reranker, or a text such as "ms-marco-minilm",
+    none, which is faster and understands less; None also leaves learning to rules. `reranker` is None, or a Reranker, or a text such as "ms-marco-minilm",
     which takes the place of the reader.
     `read_url` is a PostgreSQL replica that recalls may use once it has this process's own writes. `extractor` finds
     memories for `learn`: None for the rules, or an Extractor such as a ModelExtractor, or a text such as
@@ -140,7 +142,7 @@ def open_core(
     try:
         return Core(
             store, model, chosen, label(where), extractor=finds(store), worker=_make_worker, reranker=second,
-            reader=reads,
+            reader=reads, statements=_find_statements(reader),
         )  # fmt: skip
     except CommonplaceError:
         store.close()
@@ -310,6 +312,23 @@ def _make_rules() -> Extractor:
     from commonplace.learn.extractor import Rules  # few books learn, and its patterns take a while to compile
 
     return Rules()
+
+
+def _find_statements(reader: Reader | str | None) -> Callable[[], StatementReader] | None:
+    """Return what returns the reader of statements; None if the caller wants no reader, or nothing here can run it.
+
+    A reranker takes the place of the reader in recall, not in learning.
+    """
+    if reader is None or reader == "none" or find_spec("onnxruntime") is None or not _STATEMENTS.exists():
+        return None
+    return _load_statements
+
+
+@cache
+def _load_statements() -> StatementReader:
+    from commonplace.models.statements import StatementReader  # few books learn
+
+    return StatementReader()
 
 
 def _make_worker(core: Core) -> BackgroundWorker:

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable
 from copy import copy
 from dataclasses import asdict, dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -29,6 +29,9 @@ from commonplace.store.where import Selection, compile_where
 from commonplace.values import NOBODY, TEXT, times
 from commonplace.values.arrays import Floats
 from commonplace.values.extraction import Extractor
+
+if TYPE_CHECKING:
+    from commonplace.models.statements import StatementReader
 
 PLANTED = "The lighthouse keeper wrote every passing ship into the commonplace book."
 _ALIKE = 0.999
@@ -74,12 +77,16 @@ class Core:
         worker: Callable[[Core], BackgroundWorker],
         reranker: Reranker | None = None,
         reader: Callable[[], Reader] | None = None,
+        statements: Callable[[], StatementReader] | None = None,
     ) -> None:
         self.store = store
         self.embedder = embedder
         self.reranker = reranker
         self.reader = reader
         """Returns the reader; the first call loads the model. None if recall works without one."""
+        self.statements = statements
+        """Returns the reader of statements, for learning; the first call loads the model. None if learning works
+        without one."""
         self.settings = settings
         self.where = where
         self.extractor = extractor
