@@ -72,8 +72,8 @@ def open(
     No verb of the returned book reaches beyond `space`. `embedder` is None for the one that ships with commonplace, or
     an Embedder, a function, or a text such as "openai:text-embedding-3-small". `reader` is the model that reads the
     best candidates of a recall together with the question: "default" for the one that ships with commonplace, None for
-    none, which is faster and understands less; None also leaves learning to rules. `reranker` is None, or a Reranker, or a text such as "ms-marco-minilm",
-    which takes the place of the reader.
+    none, which is faster and understands less, in learning too. `reranker` is None, or a Reranker, or a text such as
+    "ms-marco-minilm", which takes the place of the reader.
     `read_url` is a PostgreSQL replica that recalls may use once it has this process's own writes. `extractor` finds
     memories for `learn`: None for the rules, or an Extractor such as a ModelExtractor, or a text such as
     "openai:gpt-4o-mini", whose tokens are counted in the space's key-value entries.

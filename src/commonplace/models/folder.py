@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -76,6 +77,15 @@ class ModelFolder:
         if not path.is_file():
             raise self.unavailable(f"the model's file {path} is missing")
         return path
+
+    def ensure_whole(self, name: str) -> None:
+        """Raise if a file's bytes are not those that `model.json` promises."""
+        try:
+            found = self.file(name).read_bytes()
+        except OSError as error:
+            raise self.damaged(name, str(error)) from error
+        if hashlib.sha256(found).hexdigest() != self.word(f"sha256 of {name}"):
+            raise self.damaged(name, "its hash is not the one in model.json")
 
     def damaged(self, name: str, why: str) -> ModelUnavailable:
         """Return the error for a file that cannot be used."""

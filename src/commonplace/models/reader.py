@@ -7,7 +7,6 @@ one another, which tells an outdated statement from the one that replaced it.
 
 from __future__ import annotations
 
-import hashlib
 import threading
 import time
 import warnings
@@ -124,7 +123,7 @@ class Reader:
         folder = ModelFolder(path, ModelUnavailable)
         self.name: Final = folder.word("name")
         for name in _PARTS:
-            _ensure_whole(folder, name)
+            folder.ensure_whole(name)
         self._tokenizer = BertTokens(folder)
         self._skim, self._read, self._council = (open_session(folder, name, threads) for name in _PARTS)
 
@@ -251,13 +250,3 @@ def _temper(likely: Floats, by: float) -> Floats:
     limited = np.clip(likely.astype(np.float64), _LIMIT, 1 - _LIMIT)
     tempered: Floats = (1 / (1 + ((1 - limited) / limited) ** (1 / by))).astype(np.float32)
     return tempered
-
-
-def _ensure_whole(folder: ModelFolder, name: str) -> None:
-    """Raise if a file's bytes are not those that model.json promises."""
-    try:
-        found = folder.file(name).read_bytes()
-    except OSError as error:
-        raise folder.damaged(name, str(error)) from error
-    if hashlib.sha256(found).hexdigest() != folder.word(f"sha256 of {name}"):
-        raise folder.damaged(name, "its hash is not the one in model.json")

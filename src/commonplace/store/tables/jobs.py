@@ -1,7 +1,8 @@
 """Statements on `job`: durable work.
 
-A job is claimed by a token for some time; a worker that does not finish in time loses it to another. The work and the
-removal of its job are one transaction, so it takes effect exactly once.
+A job is claimed by a token for some time; a worker that does not finish in time loses it to another. Each step of the
+work is one transaction with the record of how far the job is, the last one with its removal: every step takes effect
+exactly once.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ _FATAL = """UPDATE job SET state = 'dead', claim = NULL, error = 'every worker t
     WHERE space = :space AND state = 'running' AND due_at <= :now AND attempts >= :attempts"""
 _CLAIM = """UPDATE job SET state = 'running', attempts = attempts + 1, claim = :claim, due_at = :until
     WHERE space = :space AND number = :number"""
+_ADVANCE = """UPDATE job SET payload = :payload, due_at = :until
+    WHERE space = :space AND number = :number AND claim = :claim"""
 _OWNED = "SELECT 1 FROM job WHERE space = :space AND number = :number AND claim = :claim AND state = 'running'"
 _FAILED = """UPDATE job SET state = :state, claim = NULL, due_at = :due, error = :error
     WHERE space = :space AND number = :number AND claim = :claim"""
@@ -102,6 +105,13 @@ def claim(tx: Tx, space: int, token: str, *, lease: float, attempts: int, number
 def is_owned(tx: Tx, space: int, number: int, token: str) -> bool:
     """Whether the job is still claimed by this token."""
     return bool(tx.run(_OWNED, {"space": space, "number": number, "claim": token}))
+
+
+def advance(tx: Tx, space: int, number: int, token: str, payload: Mapping[str, Json], *, lease: float) -> None:
+    """Record how far a claimed job is, and hold it for another `lease` seconds."""
+    until = times.now() + int(lease * 1e6)
+    written = json.dumps(payload, ensure_ascii=False)
+    tx.run(_ADVANCE, {"space": space, "number": number, "claim": token, "payload": written, "until": until})
 
 
 def finish(tx: Tx, space: int, number: int) -> None:
