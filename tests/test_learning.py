@@ -18,7 +18,7 @@ import pytest
 import commonplace
 from commonplace import Book, Draft, QueueFull, Settings
 from commonplace.learn import jobs as working
-from commonplace.reconcile import settle
+from commonplace.reconcile import neighbours
 from commonplace.store.tables import jobs
 from commonplace.testing import HashEmbedder
 from commonplace.values import times
@@ -232,8 +232,8 @@ def test_a_long_list_is_not_compared_with_all_of_itself(
     opened: Callable[..., Book], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = itertools.count()
-    compare = settle.relate  # type: ignore[attr-defined]
-    monkeypatch.setattr(settle, "relate", lambda *given: (next(calls), compare(*given))[1])
+    compare = neighbours.relate  # type: ignore[attr-defined]
+    monkeypatch.setattr(neighbours, "relate", lambda *given: (next(calls), compare(*given))[1])
     book, count = opened(), 300
     ports = [
         f"The rack{place} server listens on port {1000 + place + turn}" for turn in (0, 1) for place in range(count)

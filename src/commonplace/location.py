@@ -42,6 +42,7 @@ from commonplace.values.extraction import Extractor
 
 if TYPE_CHECKING:
     from commonplace.aio import AsyncBook
+    from commonplace.models.statements import StatementReader
     from commonplace.transfer.copy import Copied, End
     from commonplace.transfer.probe import Probed
 

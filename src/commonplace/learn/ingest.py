@@ -9,18 +9,18 @@ from typing import Any, NamedTuple
 
 from commonplace.errors import InvalidInput
 from commonplace.guard import echo, injection, redaction
+from commonplace.learn.steps import Claimed, Request, finish
 from commonplace.memories import write
 from commonplace.memories.core import Core
 from commonplace.memories.messages import read_conversation
-from commonplace.reconcile.plan import Arrival, Plan, find_about, make_plan
-from commonplace.reconcile.settle import Settled, settle
+from commonplace.reconcile.plan import Arrival
+from commonplace.reconcile.settle import Settled
 from commonplace.settings import Settings
 from commonplace.store.base import Tx
 from commonplace.store.row import MemoryRow
 from commonplace.store.tables import jobs, links, memories, messages
 from commonplace.store.tables.memories import Record
-from commonplace.text import terms
-from commonplace.values import NOBODY, Draft, Job, Json, Link, Origin, Scope, checks, times
+from commonplace.values import NOBODY, Draft, Json, Link, Origin, Scope, checks, times
 from commonplace.values.extraction import Finding, Utterance
 
 TOGETHER = 50
@@ -200,28 +200,18 @@ def _payload(said: Conversation, present: Sequence[tuple[Record, int]]) -> dict[
 # -- learning ------------------------------------------------------------------------------------------
 
 
-def run(core: Core, space: int, job: Job, token: str) -> list[Settled] | None:
-    """Learn from a job's messages and end the job in one transaction; return None if another worker has it by now."""
-    payload: Any = job.payload
+def run(core: Core, space: int, claimed: Claimed) -> list[Settled] | None:
+    """Learn from a job's messages and end the job; return None if another worker has it by now."""
+    payload: Any = claimed.job.payload
     scope = Scope(user=payload["user"], agent=payload["agent"])
     found = [each for each in _extract(core, space, payload) if not injection.flags(each.finding.text)]
     kept = [each for each in found if each.finding.act != "forget"]
-    plan = make_plan(core, space, _arrivals(core, kept, scope, payload["tags"]))
-    requests = [each for each in found if each.finding.act == "forget" and each.message.origin != "tool"]
-    unwanted = [(each, _said_by_same(each, find_about(core, space, each.finding.text), scope)) for each in requests]
-
-    def work(tx: Tx) -> list[Settled] | None:
-        if not jobs.is_owned(tx, space, job.number, token):
-            return None
-        settled = settle(tx, core, space, _without_forgotten(tx, space, plan))
-        for each, ids in unwanted:
-            # No search can know yet what was said in the same breath.
-            just_said = _said_by_same(each, [one.row for one in settled if one.row is not None], scope)
-            settled += _withdraw(tx, space, each, [*ids, *just_said])
-        jobs.finish(tx, space, job.number)
-        return settled
-
-    return core.store.write(work, space)
+    requests = [
+        Request(each.message.id, each.speaker, each.finding.text)
+        for each in found
+        if each.finding.act == "forget" and each.message.origin != "tool"
+    ]
+    return finish(core, space, claimed, _arrivals(core, kept, scope, payload["tags"]), requests, scope)
 
 
 def find_results(tx: Tx, space: int, ids: Sequence[str]) -> list[Settled]:
@@ -305,36 +295,3 @@ def _link_message(found: _Found, record: Record) -> Link:
             "rule": finding.rule,
         },
     )
-
-
-def _without_forgotten(tx: Tx, space: int, plan: Plan) -> Plan:
-    """Return a plan without what was learned from messages that were forgotten or put in quarantine meanwhile."""
-    parents = [arrival.links[0].other for arrival in plan.arrivals]
-    there = {row.id for row in memories.find_standing(tx, space, parents, now=times.now())}
-    return replace(plan, arrivals=[arrival for arrival in plan.arrivals if arrival.links[0].other in there])
-
-
-def _said_by_same(request: _Found, rows: Sequence[MemoryRow], scope: Scope) -> list[str]:
-    """Return the memories of the scope that the speaker said and that hold most words of the finding."""
-    subject = set(terms.query_terms(request.finding.text))
-    return [
-        row.id
-        for row in rows
-        if row.source == request.speaker
-        and replace(row.scope, session=None) == scope
-        and 2 * len(subject & set(terms.query_terms(row.text))) > len(subject)
-    ]
-
-
-def _withdraw(tx: Tx, space: int, request: _Found, ids: Sequence[str]) -> list[Settled]:
-    """Take out of recall what somebody asked to forget; not for good, since a message proves nobody's identity."""
-    now, by, reason = times.now(), request.message.id, f"asked to forget: {request.finding.text}"
-    there = set(memories.known_ids(tx, space, [by, *ids]))
-    shut = [
-        id
-        for id in dict.fromkeys(ids)
-        if {id, by} <= there and id != by and memories.shut(tx, space, id, action="withdrawn", reason=reason, now=now)
-    ]
-    made = [Link(id=by, relation="withdraws", other=id, at=times.from_micros(now)) for id in shut]
-    links.put(tx, space, made)
-    return [Settled(row=None, links=(link,)) for link in made]

@@ -14,6 +14,7 @@ from commonplace.errors import CommonplaceError, EmbedderMismatch, JobFailed, St
 from commonplace.guard import redaction
 from commonplace.learn import ingest
 from commonplace.learn.ingest import Conversation, Taken
+from commonplace.learn.steps import Claimed
 from commonplace.memories import erasure, forget
 from commonplace.memories.core import Core, Place
 from commonplace.reconcile.settle import Settled
@@ -52,7 +53,7 @@ def run_one(core: Core, space: int, number: int | None = None) -> JobRun | None:
     if job is None:
         return None
     try:
-        return JobRun(job=job, settled=_RUNS[job.kind](core, space, job, token) or [])
+        return JobRun(job=job, settled=_RUNS[job.kind](core, space, Claimed(job, token, LEASE)) or [])
     except StoreClosed:
         raise
     except (EmbedderMismatch, KeyboardInterrupt) as error:
@@ -214,8 +215,16 @@ class Worker:
         self._wake.clear()
 
 
-_RUNS: dict[str, Callable[[Core, int, Job, str], list[Settled] | None]] = {
+def _run_prune(core: Core, space: int, claimed: Claimed) -> list[Settled] | None:
+    return forget.run_prune(core, space, claimed.job, claimed.token)
+
+
+def _run_erase(core: Core, space: int, claimed: Claimed) -> list[Settled] | None:
+    return erasure.run(core, space, claimed.job, claimed.token)
+
+
+_RUNS: dict[str, Callable[[Core, int, Claimed], list[Settled] | None]] = {
     jobs.LEARN: ingest.run,
-    forget.PRUNE: forget.run_prune,
-    erasure.ERASE: erasure.run,
+    forget.PRUNE: _run_prune,
+    erasure.ERASE: _run_erase,
 }

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from commonplace.reconcile.claims.claim import Claim, core
+from commonplace.reconcile.claims.claim import Claim, Stems, core
 from commonplace.reconcile.claims.reader import read
 from commonplace.reconcile.claims.tokens import stem
 from commonplace.reconcile.claims.words import CALLED_OFF, HELD_BY, PLACES, USING, exclusive
@@ -24,7 +24,7 @@ _ROLE = 3
 """Words of what someone is said to be; longer descriptions are no roles that one leaves for another."""
 _EQUAL, _NARROWER, _OTHER = 2, 1, 0
 
-Likeness = Literal["same", "contradicts", "adds", "unrelated"]
+Likeness = Literal["same", "contradicts", "disputes", "adds", "unrelated"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +79,24 @@ def relate(new: Assertion, known: Assertion, closeness: float) -> Comparison:
     if alike == _EQUAL or (alike and closeness >= NEAR):
         return Comparison(likeness="adds", reason="it says more about the same subject", certainty=0.7)
     return _apart(a, b, closeness)
+
+
+def are_apart(new: Assertion, known: Assertion) -> bool:
+    """Tell whether two statements are plainly about different persons or numbered things: printer 3 and printer 4."""
+    if new.owner is not None and known.owner is not None and new.owner != known.owner:
+        return True
+    a, b = read(new.text, new.owner), read(known.text, known.owner)
+    return bool(a.subject & b.subject) and _numbers(a) != _numbers(b) and bool(_numbers(a) and _numbers(b))
+
+
+def brings_names(new: Assertion, known: Assertion) -> bool:
+    """Tell whether a statement brings a name, a number or a date that a known one lacks."""
+    return not _same_names(read(new.text, new.owner), read(known.text, known.owner))
+
+
+def _numbers(claim: Claim) -> Stems:
+    """Return the numbers that tell the subject from others of its kind."""
+    return frozenset(word for word in claim.subject if word.isdecimal())
 
 
 def _apart(a: Claim, b: Claim, closeness: float) -> Comparison:

@@ -1,7 +1,8 @@
 """Statements on `job`: durable work.
 
-A job is claimed by a token for some time; a worker that does not finish in time loses it to another. The work and the
-removal of its job are one transaction, so it takes effect exactly once.
+A job is claimed by a token for some time; a worker that does not finish in time loses it to another. Each step of the
+work is one transaction with the record of how far the job is, the last one with its removal: every step takes effect
+exactly once.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ _FATAL = """UPDATE job SET state = 'dead', claim = NULL, error = 'every worker t
     WHERE space = :space AND state = 'running' AND due_at <= :now AND attempts >= :attempts"""
 _CLAIM = """UPDATE job SET state = 'running', attempts = attempts + 1, claim = :claim, due_at = :until
     WHERE space = :space AND number = :number"""
+_ADVANCE = """UPDATE job SET payload = :payload, due_at = :until
+    WHERE space = :space AND number = :number AND claim = :claim"""
 _OWNED = "SELECT 1 FROM job WHERE space = :space AND number = :number AND claim = :claim AND state = 'running'"
 _FAILED = """UPDATE job SET state = :state, claim = NULL, due_at = :due, error = :error
     WHERE space = :space AND number = :number AND claim = :claim"""
@@ -143,6 +146,14 @@ def ensure_room(tx: Tx, space: int, number: int) -> None:
             f"the space may hold {most:,} memories and would hold more: forget some, then `commonplace retry`",
             retry_after=_LATER,
         )
+
+
+def advance(tx: Tx, space: int, number: int, token: str, payload: Mapping[str, Json], *, lease: float) -> None:
+    """Record how far a claimed job is, and hold it for another `lease` seconds; raise QuotaExceeded like `finish`."""
+    ensure_room(tx, space, number)
+    until = times.now() + int(lease * 1e6)
+    written = json.dumps(payload, ensure_ascii=False)
+    tx.run(_ADVANCE, {"space": space, "number": number, "claim": token, "payload": written, "until": until})
 
 
 def finish(tx: Tx, space: int, number: int) -> None:

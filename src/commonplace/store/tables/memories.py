@@ -206,14 +206,14 @@ def find_standing(tx: Tx, space: int, ids: Sequence[str], *, now: int) -> list[M
     return [row for row in rows if row.valid_to is None and not row.is_expired(now)]
 
 
-def find_standing_since(tx: Tx, space: int, seq: int, *, now: int) -> list[MemoryRow]:
-    """Return the memories, without messages, written after a sequence number that recall can find."""
+def find_standing_since(tx: Tx, space: int, seq: int, *, now: int, limit: int) -> list[MemoryRow]:
+    """Return the memories, without messages, written after a sequence number that recall can find: the latest ones."""
     found = tx.run(
         f"SELECT {COLUMNS} FROM memory WHERE space = :space AND ended_at IS NULL AND valid_to IS NULL"
-        " AND seq > :seq AND kind <> 'message' ORDER BY seq",
-        {"space": space, "seq": seq},
+        " AND seq > :seq AND kind <> 'message' ORDER BY seq DESC LIMIT :limit",
+        {"space": space, "seq": seq, "limit": limit},
     )
-    return [row for row in _rows(found) if not row.is_expired(now)]
+    return [row for row in reversed(_rows(found)) if not row.is_expired(now)]
 
 
 def select(tx: Tx, where: Where, ids: Sequence[str]) -> list[MemoryRow]:
