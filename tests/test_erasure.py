@@ -112,7 +112,8 @@ def test_an_erasure_that_was_killed_goes_on_where_it_stopped(path: Path) -> None
     run_sql(path, "UPDATE job SET due_at = 0")  # as if its lease had run out
     with opened(path) as book:
         assert book.work() == 1
-        assert book.users() == book.jobs() == []
+        assert book.users() == []
+        assert book.jobs() == []
         (receipt,) = book.receipts()
         assert (receipt.counts["memories"], receipt.counts["entries"]) == (120, 1)
         assert book.check(deep=True).ok

@@ -16,7 +16,7 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from commonplace.errors import InvalidInput
+from commonplace.errors import InvalidInput, JobFailed
 from commonplace.memories import receipts
 from commonplace.memories.core import Core
 from commonplace.memories.forget import add_derived
@@ -34,8 +34,8 @@ _FOUND = 10_000
 """Records of each table that are looked for at once."""
 _MENTIONS = 1_000
 """Mentions that are returned."""
-_FIRST, _MOST, _MOST_BYTES = 10, 200, 250_000
-"""Records of the first step, and the most records and bytes of any."""
+_LEAST, _MOST, _MOST_BYTES = 20, 200, 250_000
+"""Records of a step, and the bytes after which it ends: fewer would be slower, since each step has a fixed cost."""
 _SHORT, _LONG = 0.006, 0.015
 """Seconds: steps below the first double, steps above the second halve."""
 _PARTS = {"memory": "memories", "message": "messages", "entry": "entries", "file": "files", "job": "jobs"}
@@ -115,7 +115,9 @@ def preview(core: Core, space: int, person: Person) -> Forgotten:
 def conclude(core: Core, space: int, person: Person, salt: str, shared: Sequence[str]) -> Forgotten:
     """Remove the bytes as far as that is quick, and return what an erasure removed, with its receipt."""
     everything = receipts.settle(core, space, thorough=False)
-    receipt = next(each for each in everything if each.salt == salt)
+    receipt = next((each for each in everything if each.salt == salt), None)
+    if receipt is None:
+        raise JobFailed("the erasure has no receipt: its job was removed, as by forgetting everything; erase again")
     counts = receipt.counts
     return Forgotten(
         ids=(),
@@ -161,7 +163,7 @@ class _Erasure:
         self._payload: dict[str, Json] = payload
         self._person = Person(payload["part"], payload["name"])
         self._tally = _Tally.load(payload)
-        self._size = _FIRST
+        self._size = _LEAST
 
     @property
     def shared(self) -> list[str]:
@@ -198,7 +200,7 @@ class _Erasure:
             return False
         self._tally, took = found
         if took > _LONG:
-            self._size = max(self._size // 2, 1)
+            self._size = max(self._size // 2, _LEAST)
         elif took < _SHORT:
             self._size = min(self._size * 2, _MOST)
         return True

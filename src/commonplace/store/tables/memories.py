@@ -28,6 +28,7 @@ _INSERT = (
     f"INSERT INTO memory (space, {COLUMNS}) VALUES (:space, {', '.join(':' + name for name in MemoryRow._fields)})"
 )
 _INSERT_TAG = "INSERT INTO tag (space, tag, seq) VALUES (:space, :tag, :seq)"
+_DELETE_TAG = "DELETE FROM tag WHERE space = :space AND tag = :tag AND seq = :seq"
 _OF_ID = f"SELECT {COLUMNS} FROM memory WHERE space = :space AND id = :id"
 _END = "UPDATE memory SET ended_at = :now WHERE seq = :seq AND space = :space"
 _GATE = """SELECT (SELECT value FROM book WHERE name = 'generation'), EXISTS
@@ -371,12 +372,14 @@ def unconfirm(tx: Tx, space: int, id: str) -> None:
 def forget(tx: Tx, space: int, ids: Sequence[str]) -> None:
     """Remove every version of these memories: rows, vectors, words, tags and feedback."""
     inside, wanted = among(tx, "id", space, ids)
-    versions = tx.run(f"SELECT seq, ended_at IS NULL FROM memory WHERE {inside}", wanted)
-    tx.run(f"DELETE FROM tag WHERE space = :space AND seq IN (SELECT seq FROM memory WHERE {inside})", wanted)
+    versions = tx.run(f"SELECT seq, ended_at IS NULL, tags FROM memory WHERE {inside}", wanted)
+    # One by one by their key, which begins with the tag: by number alone, all tags of the space would be read.
+    tagged = [(seq, tag) for seq, _, tags in versions if tags != "[]" for tag in json.loads(tags)]
+    tx.many(_DELETE_TAG, [{"space": space, "tag": tag, "seq": seq} for seq, tag in tagged])
     tx.run(f"DELETE FROM feedback WHERE {inside}", wanted)
     tx.run(f"DELETE FROM memory WHERE {inside}", wanted)
     links.forget(tx, space, ids)
-    tx.index.remove(space, [(seq, bool(current)) for seq, current in versions])
+    tx.index.remove(space, [(seq, bool(current)) for seq, current, _ in versions])
 
 
 def forget_all(tx: Tx, space: int) -> None:
