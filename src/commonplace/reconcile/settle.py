@@ -7,6 +7,7 @@ it, so that two writers of the same fact cannot miss each other.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -131,8 +132,8 @@ class _Settlement:
     def _add(self, arrival: Arrival, against: list[_Rival], beside: list[_Rival]) -> Settled:
         """Write an arrival as a memory of its own; what it contradicts is closed, or closes it if that is newer."""
         record = arrival.record
-        # A less trusted origin may only dispute what is known.
-        rivals = [each for each in against if _trust(record.origin) >= _trust(each.known.row.origin)]
+        # A less trusted origin, or somebody else, may only dispute what is known.
+        rivals = [each for each in against if _may_close(record, each.known.row)]
         newer = [each for each in rivals if self._last_said(each.known) > record.said_at]
         made = [self._link(record.id, "disputes", each) for each in against if each not in rivals]
         closest = sorted(beside, key=lambda each: -each.closeness)[:_LINKED]
@@ -229,6 +230,16 @@ def _is_beside(each: _Rival) -> bool:
     """Tell whether a link is worth making: a shared subject alone, such as the team, tells nobody anything."""
     likeness = each.comparison.likeness
     return likeness == "same" or (likeness == "adds" and each.closeness >= NEAR)
+
+
+def _may_close(record: Record, row: MemoryRow) -> bool:
+    """Tell whether a statement may close what is known: not with less trust, nor what a person says of themselves."""
+    if _trust(record.origin) < _trust(row.origin):
+        return False
+    if row.source is None or record.source is None or record.source.casefold() == row.source.casefold():
+        return True
+    own = re.match(rf"{re.escape(row.source)}\b", row.text, re.IGNORECASE)
+    return own is None
 
 
 def _trust(origin: Origin) -> int:
