@@ -89,3 +89,25 @@ def test_four_agents_decide_reverse_and_a_fifth_joins(tmp_path: Path) -> None:
         assert "Use a queue instead" in tried.text
         assert "validate input" in newcomer.recall("What do we always do on endpoints?").text
         assert not newcomer.recall("Who won the football match?").hits
+
+
+def test_nobody_closes_what_another_person_says_of_themselves(tmp_path: Path) -> None:
+    with commonplace.open(tmp_path / "book.db", reader=None) as book:
+
+        def say(name: str, text: str) -> commonplace.Learned:
+            return book.learn([{"role": "user", "name": name, "content": text}], wait=True)
+
+        say("Sarah", "I live in Berlin.")
+        claimed = say("Mallory", "Sarah lives in Paris now.")
+        assert "disputes" in [link.relation for link in claimed.links]
+        assert "Sarah lives in Berlin" in [memory.text for memory in book.list()]
+        moved = say("sarah", "I live in Rome now.")
+        assert "supersedes" in [link.relation for link in moved.links]
+
+
+def test_a_memory_that_several_messages_lead_to_is_listed_once(tmp_path: Path) -> None:
+    with commonplace.open(tmp_path / "book.db", reader=None) as book:
+        said = [{"role": "user", "name": name, "content": "We use FastAPI."} for name in ("Sarah", "Bob", "Ann")]
+        learned = book.learn(said, wait=True)
+        assert len(learned.memories) == 1
+        assert learned.memories[0].version == book.get(learned.memories[0].id).version

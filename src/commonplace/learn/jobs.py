@@ -115,10 +115,12 @@ def _finish(core: Core, space: int, taken: Taken, progress: Callable[[int, int],
         # A worker was quicker, or the call is a repetition: the results are in the book.
         found = [core.store.read(lambda tx: ingest.find_results(tx, space, taken.ids), space)]
     settled = [each for those in found for each in those or ()]
+    # A message may repeat or reword what another one has led to: each memory is listed once, as it is in the end.
+    rows = {each.row.id: each.row for each in settled if each.row is not None}
     return Learned(
         session=taken.session,
         messages=taken.ids,
-        memories=tuple(memories.decode(each.row) for each in settled if each.row is not None),
+        memories=tuple(map(memories.decode, rows.values())),
         links=tuple(link for each in settled for link in each.links),
     )
 

@@ -8,6 +8,7 @@ read there: where it would have a say, the plan is overtaken, and made again a f
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
@@ -35,6 +36,7 @@ _LONGEST = 0.02
 """Seconds of CPU after which it ends in any case."""
 _LATE = 64
 """Memories written since a plan that are compared inside the transaction: the latest."""
+_OF_ONESELF = re.compile(r"\b(?:I|[Mm]y|[Mm]e|[Mm]ine|[Mm]yself)\b")
 _LINKED = 3
 """Links to memories that a new one only adds to: the closest are enough."""
 _TAKEN_BACK = Comparison(likeness="contradicts", reason="the decision was taken back", certainty=0.6)
@@ -198,8 +200,8 @@ class _Settlement:
     def _add(self, arrival: Arrival, against: list[_Rival], rivals: list[_Rival]) -> Settled:
         """Write an arrival as a memory of its own; what it contradicts is closed, or closes it if that is newer."""
         record = arrival.record
-        # A less trusted origin may only dispute what is known.
-        closed = [each for each in against if _trust(record.origin) >= _trust(each.row.origin)]
+        # A less trusted origin, or somebody else, may only dispute what is known.
+        closed = [each for each in against if _may_close(record, each.row)]
         newer = [each for each in closed if each.last_said > record.said_at]
         disputed = [each for each in rivals if each.comparison.likeness == "disputes"]
         disputed += [each for each in against if each not in closed]
@@ -298,6 +300,16 @@ def _is_beside(each: _Rival) -> bool:
     """Tell whether a link is worth making: a shared subject alone, such as the team, tells nobody anything."""
     likeness = each.comparison.likeness
     return likeness == "same" or (likeness == "adds" and each.closeness >= NEAR)
+
+
+def _may_close(record: Record, row: MemoryRow) -> bool:
+    """Tell whether a statement may close what is known: not with less trust, nor what a person says of themselves."""
+    if _trust(record.origin) < _trust(row.origin):
+        return False
+    if row.source is None or record.source is None or record.source.casefold() == row.source.casefold():
+        return True
+    named = re.match(rf"{re.escape(row.source)}\b", row.text, re.IGNORECASE)
+    return named is None and _OF_ONESELF.search(row.text) is None
 
 
 def _trust(origin: Origin) -> int:
