@@ -22,7 +22,7 @@ from tests.cli.cli_harness import Cli, Terminal
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "cli.md").read_text("utf-8")
 COMMANDS = "remember recall brief list get revise forget history feedback kv canvas transcript"
 COMMANDS += " learn links undo work jobs retry prune quarantine release"
-COMMANDS += " export import copy stats check backup reindex models postgres demo keys serve"
+COMMANDS += " export import copy stats check backup reindex models postgres demo keys serve mcp"
 
 
 def parsers(
