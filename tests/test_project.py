@@ -56,7 +56,7 @@ HEAVY: tuple[str, ...] = (
     "usearch",
     "tokenizers",
 )
-HEAVY += ("ag2", "agent_framework", "httpx", "aiohttp", "fastapi", "starlette", "uvicorn")
+HEAVY += ("ag2", "agent_framework", "mcp", "jsonschema", "httpx", "aiohttp", "fastapi", "starlette", "uvicorn")
 HEAVY_BUILT_IN = ("http.server", "multiprocessing", "socketserver", "unittest", "xmlrpc")
 
 SMOKE = """

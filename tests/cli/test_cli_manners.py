@@ -23,7 +23,7 @@ PAGE = (Path(__file__).resolve().parents[2] / "docs" / "cli.md").read_text("utf-
 COMMANDS = "remember recall brief list get revise forget history feedback kv canvas transcript"
 COMMANDS += " erase users receipts probe"
 COMMANDS += " learn links undo work jobs retry prune quarantine release"
-COMMANDS += " export import copy stats check backup reindex models postgres demo keys serve"
+COMMANDS += " export import copy stats check backup reindex models postgres demo keys serve mcp"
 
 
 def parsers(

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from commonplace import __version__
-from commonplace.cli import learn, memories, persons, removal, serve, state, transfer
+from commonplace.cli import learn, mcp, memories, persons, removal, serve, state, transfer
 from commonplace.cli.arguments import Parser, Run, book_options
 from commonplace.cli.console import Console, Result, UsageError
 from commonplace.errors import CommonplaceError
@@ -99,6 +99,7 @@ def build_parser() -> Parser:
         state.TRANSCRIPT,
         transfer.COMMANDS,
         serve.SERVE,
+        mcp.COMMANDS,
         memories.DEMO,
         serve.POSTGRES,
         transfer.MODELS,

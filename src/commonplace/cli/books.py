@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _COMMANDS_WITH = {
-    "reranker": ("recall",),
-    "reader": ("recall", "remember", "learn", "work"),
-    "extractor": ("learn", "work"),
+    "reranker": ("recall", "mcp"),
+    "reader": ("recall", "remember", "learn", "work", "mcp"),
+    "extractor": ("learn", "work", "mcp"),
 }
 """The commands that use a setting; the others do not load it."""
 
@@ -109,6 +109,6 @@ def _open_book(args: Namespace, where: str) -> Book:
         where, space=space, embedder=embedder, reranker=reranker, reader=reader, extractor=extractor
     )
     # A command ends when it is done: a thread would begin jobs that nobody waits for. A server has its own.
-    if isinstance(book, LocalBook):
+    if isinstance(book, LocalBook) and args.command != "mcp":
         book.core.works = False
     return book

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
-from typing import Any, Literal
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Literal
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -31,6 +32,9 @@ from commonplace.server.door import Door
 from commonplace.server.middleware import BodyLimits, OtherSites, RawPath, RequestLog
 from commonplace.server.problems import describe_invalid, error_headers, problem, refusal
 
+if TYPE_CHECKING:
+    from commonplace.server.mcp import ModelRoutes
+
 _ABOUT = """A persistent, shared, searchable memory for agents. It says so when it does not know something.
 
 Errors are `application/problem+json` with a stable `code`. A change may name the version that it is made for
@@ -41,12 +45,15 @@ def create_app(core: Core, config: Config, *, closing: Callable[[], None] | None
     """Return the application on an open store. `closing` is called at its end, after the last answer."""
     door = Door(core, KeyGate(core.store, config.space, closed=config.closed), threads=config.threads)
 
+    models = _model_routes(door)
+
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         await door.prove()
         if config.work:
             core.wake()
-        yield
+        async with nullcontext() if models is None else models.run():
+            yield
         door.close()
         if closing is not None:
             closing()
@@ -83,7 +90,18 @@ def create_app(core: Core, config: Config, *, closing: Callable[[], None] | None
     app.router.routes.append(ServiceRoutes(botwire.router, memstore.router, aliased=zerolatency.router))
     app.include_router(api.router)
     app.include_router(api.keys.router)
+    if models is not None:
+        app.router.routes += models.routes
     return app
+
+
+def _model_routes(door: Door) -> ModelRoutes | None:
+    """Return the routes of the Model Context Protocol, if its package is installed."""
+    if find_spec("mcp") is None:
+        return None
+    from commonplace.server.mcp import ModelRoutes  # slow to import, and optional
+
+    return ModelRoutes(door)
 
 
 def _service_host(core: Core, plan: str | None) -> Host:
