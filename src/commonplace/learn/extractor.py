@@ -88,7 +88,7 @@ def _choose(talk: Talk, reader: TalkReader) -> dict[Place, Mark]:
             needs = tuple((message, shown[message][at]) for message, at in each.needs)
             owner = _find_owner(talk, number, text, each.owner)
             kept = _find_needs(talk, text, each.act, needs)
-            chosen[number, sentence] = Mark(each.kind, owner, each.act, kept, each.keep)
+            chosen[number, sentence] = Mark(each.kind, owner, each.act, kept, each.keep, each.time == "past")
     return chosen
 
 
