@@ -48,6 +48,12 @@ def test_what_is_not_worth_keeping_is_left_out() -> None:
     assert find([said("The weather is lovely today.")], {"The weather is lovely today.": {"keep": 0.4}}) == [[]]
 
 
+def test_a_question_is_no_memory_and_what_happened_is_not_due() -> None:
+    assert find([said("Is the port 8081?")], {"Is the port 8081?": {}}) == [[]]
+    assert only("I took the train on Monday.", time="past").due is None
+    assert only("The audit is on Monday.").due == datetime(2026, 3, 9, tzinfo=timezone.utc)
+
+
 def test_an_answer_takes_its_question_with_it() -> None:
     talk = [said("What did you call the puppy?", "Ben"), said("Biscuit", "Ada")]
     told = {"Biscuit": {"needs": ["What did you call the puppy?"]}}
@@ -233,7 +239,15 @@ def test_messages_that_are_only_context_give_nothing_and_are_not_read_without_en
     reading = Reading({"I prefer tea.": {}, talk[-2].text.split(". ")[0] + ".": {}})
     found = StatementExtractor(reading).extract(talk)
     assert [len(each) for each in found] == [0] * 9 + [1]
-    assert [bool(turn.sentences) for turn in reading.turns] == [False] * 7 + [True] * 3
+    assert [bool(turn.sentences) for turn in reading.turns] == [False] * 8 + [True] * 2
+
+
+def test_of_an_assistant_without_a_name_reports_and_last_words_are_read() -> None:
+    answer = "Sets are fast. I've moved the series to Monday. Lists are slow. Shall I go on? Tell me."
+    reading = Reading({"Yes, on Sundays too": {"needs": ["Shall I go on?"]}})
+    found = StatementExtractor(reading).extract([said(answer, None, "assistant"), said("Yes, on Sundays too")])
+    assert list(reading.turns[0].sentences) == ["I've moved the series to Monday.", "Shall I go on?", "Tell me."]
+    assert found[1][0].text == "Assistant: Shall I go on? Sarah: Yes, on Sundays too"
 
 
 def test_a_message_gives_a_bounded_number_of_memories_the_surest_of_them() -> None:

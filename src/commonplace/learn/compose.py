@@ -10,9 +10,8 @@ from typing import NamedTuple, cast
 from commonplace.learn.alone import is_bare_answer, points_back
 from commonplace.learn.commands import Command, find_command, find_subject
 from commonplace.learn.due import due
-from commonplace.learn.regex import compiled
 from commonplace.learn.segment import Span
-from commonplace.learn.talk import Place, Talk, is_nameless_assistant
+from commonplace.learn.talk import Place, Talk, is_nameless_assistant, reports
 from commonplace.learn.trim import trim
 from commonplace.models.statements import KEEP
 from commonplace.text.smalltalk import is_small_talk
@@ -35,14 +34,6 @@ _BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
 _FORGETS = re.compile(
     r"\b(?:forget|delete|erase|remove|drop|(?:not|n['’]t) (?:keep|save|store|remember))\b", re.IGNORECASE
 )
-_REPORTS = compiled(
-    r"""^(?:done|booked|agreed|decided|decision|saved|sent|updated|fixed|cancell?ed|scheduled|moved|added|created)\b[:,!_]
-    |\b(?:i|we)(?:['’]ve|_have|_had)?_(?:now_|just_|also_|already_|actually_)?
-        (?!(?:mention|discuss|recommend|suggest|apologi|want|hop|need|clarif|explain|cover|not)\w*)
-        (?:\w+ed|set|put|sent|made|built|wrote|written|found|chose|chosen|ran|took|taken|began|left)\b
-    |\b(?:is|are)_now_\w+|\b(?:has|have)_been_\w+""",
-    re.IGNORECASE,
-)
 _ABOUT_YOU = re.compile(r"(?:so |since |as |and )?you\b(?!r\b)", re.IGNORECASE)
 _ENDS = ".!?…:;)]\"'”’»。！？"
 
@@ -59,6 +50,8 @@ class Mark(NamedTuple):
     """Earlier sentences without which it cannot be understood."""
     keep: float = 1.0
     """Probability that it is worth keeping."""
+    past: bool = False
+    """Whether it tells what happened, so that it is not due on the day that it names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +112,14 @@ class _Composer:
             wanted = _FORGETS.search(span.text)
             return self._forget(span, self._say(mark.needs[-1:]) or find_subject(span.text)) if wanted else None
         core = trim(span)
-        if not core.text or is_small_talk(core.text):
+        if not core.text or core.text.endswith("?") or (is_small_talk(core.text) and not mark.needs):
+            # Of 1,594 questions in the fragments that the reader learned from, twelve were worth keeping.
             return None
         message = self.talk.messages[self.message]
         if message.role == "assistant" and _ABOUT_YOU.match(core.text):
             # What an assistant says about the user is what it heard, or takes for granted.
             return None
-        if is_nameless_assistant(message) and not _REPORTS.search(core.text):
+        if is_nameless_assistant(message) and not reports(core.text):
             # The rest is general knowledge and advice, which the reader cannot always tell from what was done.
             return None
         part = self._complete(place, core, mark)
@@ -167,7 +161,7 @@ class _Composer:
             kind=cast(Kind, "fact" if mark.kind == "plan" else mark.kind),
             act="correct" if mark.act in ("correct", "withdraw") else "keep",
             owner=mark.owner,
-            due=None if mark.kind in _NEVER_DUE else due(part.span.text, said_at),
+            due=None if mark.past or mark.kind in _NEVER_DUE else due(part.span.text, said_at),
             importance=round(min(importance, 1.0), 2),
             start=part.span.start,
             end=part.span.end,

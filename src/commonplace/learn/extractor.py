@@ -16,7 +16,7 @@ from commonplace.learn import model
 from commonplace.learn.alone import may_depend, points_back
 from commonplace.learn.chat import NoReply, Turn, make_chat
 from commonplace.learn.compose import Mark, compose
-from commonplace.learn.talk import ROLES, Place, Talk, make_talk
+from commonplace.learn.talk import ROLES, Place, Talk, is_nameless_assistant, make_talk, reports
 from commonplace.models import statements
 from commonplace.values import Entry, times, tokens
 from commonplace.values.extraction import TEAM, Extractor, Finding, Utterance
@@ -24,7 +24,8 @@ from commonplace.values.extraction import TEAM, Extractor, Finding, Utterance
 READER = "reader"
 """How the findings of the reader of statements say that they were found."""
 _CONTEXT = 8
-_READ_BEFORE = 600
+_LAST_WORDS = 2
+_READ_BEFORE = 240
 """Characters of earlier messages after which no more of them are read again."""
 _TOGETHER = 20
 """Messages of one question."""
@@ -74,34 +75,49 @@ class StatementExtractor:
 
 
 def _choose(talk: Talk, reader: TalkReader) -> dict[Place, Mark]:
-    """Return what a reader tells of each sentence."""
-    turns = talk.turns()
-    seen = 0
-    for number in range(len(turns) - 1, -1, -1):
-        # A window of the reader holds little context, and more is read in vain.
-        if talk.messages[number].context and seen > _READ_BEFORE:
-            turns[number] = turns[number]._replace(sentences=())
-        elif talk.messages[number].context:
-            seen += len(talk.messages[number].text)
+    """Return what a reader tells of the sentences that it is shown."""
+    shown = _show(talk)
+    turns = [
+        turn._replace(sentences=[turn.sentences[at] for at in places])
+        for turn, places in zip(talk.turns(), shown, strict=True)
+    ]
     chosen = {}
-    for number, told in enumerate(reader.read_talk(turns)):
-        for sentence, each in enumerate(told):
+    for number, (places, told) in enumerate(zip(shown, reader.read_talk(turns), strict=True)):
+        for sentence, each in zip(places, told, strict=True):
             text = talk.spans[number][sentence].text
+            needs = tuple((message, shown[message][at]) for message, at in each.needs)
             owner = _find_owner(talk, number, text, each.owner)
-            chosen[number, sentence] = Mark(each.kind, owner, each.act, _find_needs(talk, text, each), each.keep)
+            kept = _find_needs(talk, text, each.act, needs)
+            chosen[number, sentence] = Mark(each.kind, owner, each.act, kept, each.keep, each.time == "past")
     return chosen
 
 
-def _find_needs(talk: Talk, text: str, told: statements.Told) -> tuple[Place, ...]:
+def _show(talk: Talk) -> list[list[int]]:
+    """Return the sentences of each message that a reader is shown: none that are far back and only context, and of an
+    assistant without a name its reports and its last words, which the user answers."""
+    shown: list[list[int]] = []
+    seen = 0
+    for message, spans in zip(reversed(talk.messages), reversed(talk.spans), strict=True):
+        places = list(range(len(spans)))
+        if message.context and seen > _READ_BEFORE:
+            places = []
+        elif is_nameless_assistant(message):
+            places = [at for at in places if reports(spans[at].text) or at >= len(spans) - _LAST_WORDS]
+        if message.context:
+            seen += sum(len(spans[at].text) for at in places)
+        shown.append(places)
+    return shown[::-1]
+
+
+def _find_needs(talk: Talk, text: str, act: str, needs: tuple[Place, ...]) -> tuple[Place, ...]:
     """Return the nearest sentence that the reader says is needed, and one more if that one refers to another.
 
     The reader often names what is merely related, so that nothing is joined to a sentence that refers to nothing.
     """
-    if not told.needs or not (may_depend(text) or told.act in ("correct", "withdraw", "remember", "forget")):
+    if not needs or not (may_depend(text) or act in ("correct", "withdraw", "remember", "forget")):
         return ()
-    number, sentence = told.needs[-1]
-    again = points_back(talk.spans[number][sentence].text)
-    return told.needs[-2:] if again else told.needs[-1:]
+    number, sentence = needs[-1]
+    return needs[-2:] if points_back(talk.spans[number][sentence].text) else needs[-1:]
 
 
 def _find_owner(talk: Talk, message: int, text: str, owner: str) -> str | None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from commonplace.learn.regex import compiled
 from commonplace.learn.segment import Span, sentences
 from commonplace.models.statements import Turn
 from commonplace.text.lexicon import ASSISTANTS, USERS
@@ -57,6 +58,14 @@ class Talk:
 
 
 _ADDRESSES = re.compile(r"\byou(?:r|rs|['’]\w+)?\b", re.IGNORECASE)
+_REPORTS = compiled(
+    r"""^(?:done|booked|agreed|decided|decision|saved|sent|updated|fixed|cancell?ed|scheduled|moved|added|created)\b[:,!_]
+    |\b(?:i|we)(?:['’]ve|_have|_had)?_(?:now_|just_|also_|already_|actually_)?
+        (?!(?:mention|discuss|recommend|suggest|apologi|want|hop|need|clarif|explain|cover|not)\w*)
+        (?:\w+ed|set|put|sent|made|built|wrote|written|found|chose|chosen|ran|took|taken|began|left)\b
+    |\b(?:is|are)_now_\w+|\b(?:has|have)_been_\w+""",
+    re.IGNORECASE,
+)
 
 
 def make_talk(messages: Sequence[Utterance]) -> Talk:
@@ -73,6 +82,11 @@ def _split(message: Utterance) -> list[Span]:
 def is_nameless_assistant(message: Utterance) -> bool:
     """Return whether a message comes from an assistant without a name of its own."""
     return message.role == "assistant" and (message.speaker or "assistant").strip().lower() in ASSISTANTS
+
+
+def reports(text: str) -> bool:
+    """Return whether a sentence may report what its speaker did or what was done."""
+    return bool(_REPORTS.search(text))
 
 
 def name_speaker(speaker: str | None, role: str) -> str:

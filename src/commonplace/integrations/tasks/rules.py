@@ -33,6 +33,7 @@ _ADVISES = re.compile(
     r"|it(?:'s| is) (?:important|better|best|wrong|safer|easier))\b"
     r"|\byou (?:should|shouldn't|should not|must|must not|need to|have to|ought to|forgot|overlooked|missed"
     r"|can(?:not|'t) assume)\b|^instead of\b"
+    r"|^(?:when|whenever|if) [^,?]+, (?:always |never )?(?:ask|avoid|check|do|don't|keep|look|make|take|try|use)\b"
     r"|\bthe (?:trick|key|right way|correct way|mistake|catch) (?:here )?(?:is|was)\b"
     r"|^(?:try|consider|avoid|don't forget|do not forget)\b|\b(?:is|are) (?:always|never) ",
     re.IGNORECASE,
