@@ -29,6 +29,7 @@ from commonplace.store.base import Candidates, Choice, Found, Tx, Where
 from commonplace.store.row import FeedbackRow, MemoryRow, hash_speaker
 from commonplace.store.tables import links, memories
 from commonplace.store.where import Selection, compile_where, is_plain
+from commonplace.text import terms as analyze
 from commonplace.text.smalltalk import strip_small_talk
 from commonplace.values import Hit, Kind, Link, Memory, Recall, Score, checks, times
 from commonplace.values.arrays import Floats
@@ -44,6 +45,10 @@ _OUTDATED = 0.9
 _LITTLE_ELSE = 0.6
 """Share of a message that was learned, from which it says little else."""
 _FEW_WORDS = 3
+_LOOKED_AT = 40
+"""Candidates of which it is looked up whether they still hold: more than the reader reads."""
+_MUTED = "[…]"
+"""Stands where a part of a message was left out because it no longer holds."""
 _MORE = 20
 """Memories that are added because they are of the days or the kinds that a question names."""
 _MOST_SPANS = 3
@@ -71,6 +76,8 @@ class Related:
     """Messages from which a memory was learned that is now superseded."""
     superseded: frozenset[str] = frozenset()
     """Messages that say little more than what is superseded."""
+    muted: Mapping[str, Sequence[tuple[int, int]]] = field(default_factory=dict)
+    """Messages of which a part no longer holds, each with where those parts begin and end."""
     covered_by: Mapping[str, str] = field(default_factory=dict)
     """Messages that say little more than a memory that was learned from them, which is the value."""
     learned: frozenset[tuple[str, str]] = frozenset()
@@ -100,9 +107,10 @@ def recall(core: Core, space: int, request: RecallRequest) -> Recall:
         )
     asked = replace(request, query=said or request.query)
     search = look_up(core, space, asked)
-    verdict = _judge(core, search, asked)
-    rows = [search.found.rows[i] for i, _ in verdict.best]
-    return _assemble(request, search.found, verdict, _relate(core, space, request, rows))
+    # Before the verdict: the reader must not take for an answer what no longer holds.
+    related = _relate(core, space, request, search)
+    search = _mute(search, related)
+    return _assemble(request, search.found, _judge(core, search, asked), related)
 
 
 def _judge(core: Core, search: Search, request: RecallRequest) -> Verdict:
@@ -223,17 +231,56 @@ def _join(first: Found[Judgement], second: Found[Judgement], *, most: int) -> Fo
     )
 
 
-def _relate(core: Core, space: int, request: RecallRequest, rows: Sequence[MemoryRow]) -> Related:
-    """Look up what is outdated or reversed among rows, unless the past was asked for."""
-    selection = request.selection
+def _relate(core: Core, space: int, request: RecallRequest, search: Search) -> Related:
+    """Look up what is outdated or reversed among the best candidates, unless the past was asked for."""
+    selection, found = request.selection, search.found
     if selection.superseded or selection.as_of is not None:
         return Related()
+    order = np.argsort(-search.judgement.evidence[found.positions], kind="stable")
+    first = len(found.rows) - search.added
+    near = {*order[: max(_SPARE * request.k, _LOOKED_AT)].tolist(), *range(first, len(found.rows))}
+    rows = [found.rows[place] for place in sorted(near)]
     said = [row.id for row in rows if row.kind == "message"]
     decided = [row.id for row in rows if row.kind in _DECIDED]
     if not said and not decided:
         return Related()
     seen = compile_where(core.store.syntax, space, replace(selection, superseded=True), now=request.now)
     return core.store.read(partial(find_related, space=space, said=said, decided=decided, where=seen), space)
+
+
+def _mute(search: Search, related: Related) -> Search:
+    """Return the search without what no longer holds: parts of messages, and messages that were found by these alone."""
+    found, asked = search.found, {*search.terms}
+    if not (related.superseded or related.muted):
+        return search
+    rows, kept = [], []
+    for place, row in enumerate(found.rows):
+        rest, muted = _cut(row.text, () if row.action == "revised" else related.muted.get(row.id, ()))
+        held, lost = (analyze.terms(text).keys() for text in (rest, muted))
+        useless = muted and (len(held) < _FEW_WORDS or (lost & asked and not held & asked))
+        if row.id not in related.superseded and not useless:
+            kept.append(place)
+            rows.append(row._replace(text=rest) if muted else row)
+    odds = search.judgement.evidence.copy()
+    odds[np.delete(found.positions, kept)] = -CERTAIN
+    first = len(found.rows) - search.added
+    return replace(
+        search,
+        found=replace(found, positions=found.positions[kept], rows=rows, vectors=found.vectors[kept]),
+        judgement=replace(search.judgement, evidence=odds, relevance=evidence.probability(odds)),
+        added=sum(place >= first for place in kept),
+    )
+
+
+def _cut(text: str, spans: Sequence[tuple[int, int]]) -> tuple[str, str]:
+    """Return a text with a mark in place of some parts, and these parts."""
+    kept, cut, at = "", [], 0
+    for start, end in sorted(spans):
+        if start >= at:
+            kept += text[at:start] + _MUTED
+            cut.append(text[start:end])
+        at = max(at, end)
+    return kept + text[at:], " ".join(cut)
 
 
 def _query_vector(core: Core, request: RecallRequest, question: ParsedQuestion) -> Floats:
@@ -279,6 +326,12 @@ def find_related(tx: Tx, space: int, said: Sequence[str], decided: Sequence[str]
     rows = memories.find_current(tx, space, list({link.id for link in learned})) if learned else []
     stands = {row.id: row.valid_to is None for row in rows}
     outdated = [link for link in learned if stands.get(link.id) is False]
+    holding = [link for link in learned if stands.get(link.id)]
+    muted: dict[str, set[tuple[int, int]]] = {}
+    for link in outdated:
+        # What is also part of a memory that still holds stays.
+        if (span := _span(link)) and not any(each.other == link.other and _overlap(each, span) for each in holding):
+            muted.setdefault(link.other, set()).add(span)
     before = {link.other: link.id for link in links.find_from(tx, space, decided, "supersedes")} if decided else {}
     former = memories.select(tx, where, list(before)) if before else []
     # No warning of a memory in quarantine, nor of a superseded failure, which no longer holds.
@@ -286,7 +339,8 @@ def find_related(tx: Tx, space: int, said: Sequence[str], decided: Sequence[str]
     return Related(
         outdated=frozenset(link.other for link in outdated),
         superseded=frozenset(link.other for link in outdated if _share(link) > _LITTLE_ELSE),
-        covered_by={link.other: link.id for link in learned if stands.get(link.id) and _share(link) > _LITTLE_ELSE},
+        muted={id: sorted(spans) for id, spans in muted.items()},
+        covered_by={link.other: link.id for link in holding if _share(link) > _LITTLE_ELSE},
         learned=frozenset((link.other, link.id) for link in learned if _share(link) <= _LITTLE_ELSE),
         reversed=[
             (before[row.id], memories.decode(row))
@@ -300,6 +354,17 @@ def _share(link: Link) -> float:
     """Return the share of the message that the memory was learned from."""
     share = link.detail.get("share")
     return share if isinstance(share, float) else 0.0
+
+
+def _span(link: Link) -> tuple[int, int] | None:
+    """Return where in the message the memory's words begin and end, if the link knows."""
+    start, end = link.detail.get("start"), link.detail.get("end")
+    return (start, end) if isinstance(start, int) and isinstance(end, int) and 0 <= start < end else None
+
+
+def _overlap(link: Link, span: tuple[int, int]) -> bool:
+    other = _span(link)
+    return other is not None and other[0] < span[1] and span[0] < other[1]
 
 
 def _assemble(request: RecallRequest, found: Found[Judgement], verdict: Verdict, related: Related) -> Recall:
@@ -343,7 +408,7 @@ def _make_hits(
 
 
 def _drop_covered(ranked: list[int], rows: Sequence[MemoryRow], related: Related) -> list[int]:
-    """Return the ranked rows without outdated messages, and never with both a message and what was learned from it."""
+    """Return the ranked rows, never with both a message and what was learned from it."""
     ids = {rows[i].id for i in ranked}
     place = {rows[i].id: n for n, i in enumerate(ranked)}
     pairs = ((place[message], place[memory]) for message, memory in related.learned if {message, memory} <= ids)
@@ -351,7 +416,7 @@ def _drop_covered(ranked: list[int], rows: Sequence[MemoryRow], related: Related
     return [
         i
         for n, i in enumerate(ranked)
-        if n not in behind and rows[i].id not in related.superseded and related.covered_by.get(rows[i].id) not in ids
+        if n not in behind and related.covered_by.get(rows[i].id) not in ids
     ]
 
 

@@ -237,7 +237,17 @@ def _read_job(record: Mapping[str, Any]) -> dict[str, Json]:
         "user": scope.user,
         "agent": scope.agent,
         "tags": list(checks.tags(record["tags"])),
+        **({"settled": _read_progress(record["settled"])} if "settled" in record else {}),
     }
+
+
+def _read_progress(record: Mapping[str, Any]) -> dict[str, Json]:
+    """Return how far a job is that was exported between two of its steps."""
+    progress: dict[str, Json] = {"messages": [checks.name(id, "id") for id in record["messages"]]}
+    if "message" in record:
+        progress["message"] = checks.name(record["message"], "id")
+        progress |= {name: checks.count(record[name], name, least=0) for name in ("start", "count")}
+    return progress
 
 
 def _read_vector(record: Mapping[str, Any], dimension: int) -> Floats | None:
@@ -383,11 +393,21 @@ def _adopt_jobs(tx: Tx, space: int, wanted: Sequence[Mapping[str, Json]]) -> int
     for payload in wanted:
         here = set(memories.known_ids(tx, space, _message_ids(payload)))
         ids = [id for id in _message_ids(payload) if id in here and id not in queued]
-        if ids and not links.find_to(tx, space, ids, "learned from"):
+        if ids and not _is_learned(tx, space, ids, payload.get("settled")):
             jobs.add(tx, space, jobs.LEARN, {**payload, "ids": list[Json](ids)}, most=_NO_LIMIT)
             queued |= set(ids)
             made += 1
     return made
+
+
+def _is_learned(tx: Tx, space: int, ids: Sequence[str], progress: Any) -> bool:
+    """Tell whether anything was learned here from the messages of a job, beyond the steps that are behind it."""
+    done = progress or {"messages": []}
+    return any(
+        link.other not in done["messages"]
+        and (link.other != done.get("message") or int(str(link.detail.get("start", 0))) > done["start"])
+        for link in links.find_to(tx, space, ids, "learned from")
+    )
 
 
 def follow_jobs(tx: Tx, space: int, theirs: Sequence[Mapping[str, Json]], *, mirror: bool) -> None:
