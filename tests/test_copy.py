@@ -321,7 +321,7 @@ def test_what_changed_in_the_source_is_fetched_by_the_next_copy(pair: Pair) -> N
     done = copy(pair.source, pair.target)
     counts = {part.part: part.copied for part in done.parts if part.space == "default"}
     # Setting an entry sweeps the expired one away, which is a change, too.
-    assert counts == {"memories": 2, "feedback": 2, "links": 0, "entries": 3, "files": 1, "messages": 1}
+    assert counts == {"memories": 2, "feedback": 2, "links": 0, "entries": 3, "files": 1, "messages": 1, "receipts": 0}
     assert done.ok
     sweep(pair.target)
     assert_same(pair)
@@ -352,7 +352,7 @@ def test_what_the_source_forgot_stays_and_is_reported_as_extra(pair: Pair) -> No
         book.transcript("standup").forget()
     done = copy(pair.source, pair.target)
     extra = {part.part: part.extra for part in done.parts if part.space == "default"}
-    assert extra == {"memories": 2, "feedback": 1, "links": 0, "entries": 0, "files": 2, "messages": 5}
+    assert extra == {"memories": 2, "feedback": 1, "links": 0, "entries": 0, "files": 2, "messages": 5, "receipts": 0}
     assert (done.ok, written(done)) == (True, 0)
     assert exported(pair.target) == before
 
@@ -376,7 +376,7 @@ def test_a_mirror_forgets_what_the_source_forgot(pair: Pair, small_pages: None) 
     assert sum(part.extra for part in done.parts) == 0
     removed = {part.part: part.removed for part in done.parts if part.space == "default"}
     # What was forgotten takes its feedback and links with it; those of the memory under an old id go by themselves.
-    assert removed == {"memories": 3, "feedback": 1, "links": 1, "entries": 0, "files": 2, "messages": 5}
+    assert removed == {"memories": 3, "feedback": 1, "links": 1, "entries": 0, "files": 2, "messages": 5, "receipts": 0}
     for space in ("default", "ops"):
         assert exported(pair.target, space) == exported(pair.source, space)
     assert len(exported(pair.target, "elsewhere")) == 1
@@ -392,7 +392,7 @@ def test_what_is_further_on_in_the_target_is_left_alone(pair: Pair) -> None:
     before = exported(pair.target)
     done = copy(pair.source, pair.target)
     kept = {part.part: part.kept for part in done.parts if part.space == "default"}
-    assert kept == {"memories": 1, "feedback": 1, "links": 0, "entries": 2, "files": 0, "messages": 0}
+    assert kept == {"memories": 1, "feedback": 1, "links": 0, "entries": 2, "files": 0, "messages": 0, "receipts": 0}
     assert (done.ok, written(done)) == (True, 0)
     assert exported(pair.target) == before
     assert copy(pair.source, pair.target, mirror=True).ok
@@ -458,7 +458,7 @@ def test_generations_of_one_embedder_agree(pair: Pair, ours: int, theirs: int) -
         done = copy(pair.source, pair.target)
         # The memory with a given vector lost it in one of the two, and now has the source's.
         assert {part.part: part.copied for part in done.parts if part.space == "default"} == {
-            "memories": 1, "feedback": 0, "links": 0, "entries": 0, "files": 0, "messages": 0,
+            "memories": 1, "feedback": 0, "links": 0, "entries": 0, "files": 0, "messages": 0, "receipts": 0,
         }  # fmt: skip
         book.remember("An open book goes on after the copy")
         book.forget(filter={"text": "An open book goes on after the copy"})

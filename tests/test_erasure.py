@@ -207,6 +207,18 @@ def test_receipts_are_copied_with_the_book_and_the_chain_goes_on(chain: Path, tm
     assert copy(target, chain).ok
 
 
+def test_chains_that_have_parted_are_not_merged(chain: Path, tmp_path: Path) -> None:
+    with opened(tmp_path / "copy.db") as other:
+        erase(other, "eve")
+        with pytest.raises(commonplace.Conflict, match="another receipt 1"):
+            copy(chain, tmp_path / "copy.db")
+        assert other.verify_receipts().ok
+    assert copy(chain, tmp_path / "copy.db", mirror=True).ok
+    with opened(tmp_path / "copy.db") as other:
+        assert len(other.receipts()) == 3
+        assert other.verify_receipts().ok
+
+
 def test_forgetting_everything_keeps_the_receipts(chain: Path) -> None:
     with opened(chain) as book:
         book.forget(everything=True)

@@ -18,9 +18,9 @@ from commonplace.testing import HashEmbedder
 from commonplace.values import times
 from commonplace.values.extraction import Finding, Utterance
 
-MOST_CHANGES = 600
+MOST_CHANGES = 800
 """Rows of all tables that a step may write: a memory takes about seven."""
-MANY = 150
+MANY = 250
 TALK = " ".join(f"The rack{i} is called unit{i}." for i in range(MANY))
 
 

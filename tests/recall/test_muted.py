@@ -57,7 +57,7 @@ def test_a_message_is_not_found_by_the_part_that_no_longer_holds(book: Book) -> 
 
 
 def test_a_message_of_which_hardly_anything_holds_is_not_found(book: Book) -> None:
-    say(book, f"Oh, cafeteria! {PORT.format(8081)}")
+    say(book, f"And so it is with that of ours at the cafeteria, as it was: {PORT.format(8081)}")
     say(book, PORT.format(9090))
     assert "8081" not in book.recall("What about the cafeteria?").text
 

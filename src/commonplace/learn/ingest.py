@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from commonplace.errors import InvalidInput
 from commonplace.guard import echo, injection, redaction
-from commonplace.learn.steps import Claimed, Request, finish
+from commonplace.learn.steps import Claimed, ForgetRequest, finish
 from commonplace.memories import write
 from commonplace.memories.core import Core
 from commonplace.memories.messages import read_conversation
@@ -207,7 +207,7 @@ def run(core: Core, space: int, claimed: Claimed) -> list[Settled] | None:
     found = [each for each in _extract(core, space, payload) if not injection.flags(each.finding.text)]
     kept = [each for each in found if each.finding.act != "forget"]
     requests = [
-        Request(each.message.id, each.speaker, each.finding.text)
+        ForgetRequest(each.message.id, each.speaker, each.finding.text)
         for each in found
         if each.finding.act == "forget" and each.message.origin != "tool"
     ]

@@ -26,7 +26,7 @@ _REQUESTS = 2
 """Requests that are done in one step: each takes up to 16 memories out."""
 
 
-class Request(NamedTuple):
+class ForgetRequest(NamedTuple):
     """A speaker's wish that something be forgotten."""
 
     message: str
@@ -48,7 +48,7 @@ class _Lost(Exception):
 
 
 def finish(
-    core: Core, space: int, claimed: Claimed, arrivals: Sequence[Arrival], requests: Sequence[Request], scope: Scope
+    core: Core, space: int, claimed: Claimed, arrivals: Sequence[Arrival], requests: Sequence[ForgetRequest], scope: Scope
 ) -> list[Settled] | None:
     """Write the arrivals that are not written yet, do as was asked, and end the job.
 
@@ -87,7 +87,7 @@ class _Steps:
     claimed: Claimed
     arrivals: Sequence[Arrival]
     """All that was found, in the order of the talk."""
-    requests: Sequence[Request]
+    requests: Sequence[ForgetRequest]
     scope: Scope
     at: int = 0
     """How many of them are written."""
@@ -123,10 +123,10 @@ class _Steps:
             self.core.store.write(partial(self._withdraw, asked=(), last=True), self.space)
         return settled
 
-    def _find_meant(self, request: Request) -> list[str]:
+    def _find_meant(self, request: ForgetRequest) -> list[str]:
         return _said_by_same(request, find_about(self.core, self.space, request.subject), self.scope)
 
-    def _withdraw(self, tx: Tx, asked: Sequence[tuple[Request, Sequence[str]]], *, last: bool) -> list[Settled]:
+    def _withdraw(self, tx: Tx, asked: Sequence[tuple[ForgetRequest, Sequence[str]]], *, last: bool) -> list[Settled]:
         self._ensure_owned(tx)
         settled = [each for request, ids in asked for each in _withdraw(tx, self.space, request, ids)]
         self._record(tx, len(self.arrivals), last=last)
@@ -177,7 +177,7 @@ class _Steps:
         return len(self.arrivals)
 
 
-def _said_by_same(request: Request, rows: Sequence[MemoryRow], scope: Scope) -> list[str]:
+def _said_by_same(request: ForgetRequest, rows: Sequence[MemoryRow], scope: Scope) -> list[str]:
     """Return the memories of the scope that the speaker said and that hold most words of the subject."""
     subject = set(terms.query_terms(request.subject))
     return [
@@ -189,7 +189,7 @@ def _said_by_same(request: Request, rows: Sequence[MemoryRow], scope: Scope) -> 
     ]
 
 
-def _withdraw(tx: Tx, space: int, request: Request, ids: Sequence[str]) -> list[Settled]:
+def _withdraw(tx: Tx, space: int, request: ForgetRequest, ids: Sequence[str]) -> list[Settled]:
     """Take out of recall what somebody asked to forget; not for good, since a message proves nobody's identity."""
     now, by, reason = times.now(), request.message, f"asked to forget: {request.subject}"
     there = set(memories.known_ids(tx, space, [by, *ids]))

@@ -138,7 +138,10 @@ class _Settlement:
         tx, space, plan = self.tx, self.space, self.plan
         wanted = {each.id for arrival in plan.arrivals for each in arrival.rivals}
         wanted |= {id for arrival in plan.arrivals for id in arrival.reverses or ()}
-        late = memories.find_standing_since(tx, space, plan.seen, now=self.now, limit=_LATE + len(plan.own))
+        most = _LATE + len(plan.own)
+        late = memories.find_standing_since(tx, space, plan.seen, now=self.now, limit=most)
+        if plan.left and len(late) == most:
+            raise Overtaken
         # What the same plan has written in an earlier transaction was judged already.
         others = [row for row in late if row.id not in plan.own][-_LATE:]
         rows = [*memories.find_standing(tx, space, sorted(wanted), now=self.now), *others]

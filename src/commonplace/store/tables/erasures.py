@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
+from commonplace.errors import Conflict
 from commonplace.store.base import Tx
-from commonplace.store.tables.table import Table
+from commonplace.store.tables.table import CopyUnit, Table
 
 
 class ErasureRow(NamedTuple):
@@ -19,7 +21,22 @@ class ErasureRow(NamedTuple):
     body: str
 
 
-ERASURES = Table(
+@dataclass(frozen=True, kw_only=True)
+class _Chain(Table[ErasureRow]):
+    """The table of receipts: two stores whose chains have parted are never merged."""
+
+    def _is_ahead(self, tx: Tx, space: int, unit: CopyUnit) -> bool:
+        theirs = self.make(unit.rows[0])
+        rows = self.select(tx, "space = :space AND number = :number", {"space": space, "number": theirs.number})
+        if theirs.number != HEAD and rows and rows[0].hash != theirs.hash:
+            raise Conflict(f"there is another receipt {theirs.number} already", current=theirs.number)
+        return super()._is_ahead(tx, space, unit)
+
+
+HEAD = 0
+START = ""
+"""The hash before the first receipt."""
+ERASURES = _Chain(
     name="receipts",
     table="erasure",
     start=(-1,),
@@ -27,9 +44,6 @@ ERASURES = Table(
     make=ErasureRow._make,
     rank="changed_at",
 )
-HEAD = 0
-START = ""
-"""The hash before the first receipt."""
 
 
 def head(tx: Tx, space: int) -> tuple[int, str]:
