@@ -6,6 +6,7 @@ Free pairs teach in how many words a thing can change; drills teach that all of 
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -149,6 +150,9 @@ THINGS = {
     " team|the importer|the checkout|the newsletter|the grant proposal|the platform team|the admin panel",
 }
 _OPENERS = ("", "", "", "", "", "btw ", "ok so ", "fyi, ", "by the way, ", "quick update: ", "hey, ", "note: ", "so, ")
+_I = {"is": "am", "has": "have", "goes": "go"}
+_VERB = re.compile(r"\bI (never |always |only |no longer )?(\w+s)\b(?<!was)")
+_OBJECT = re.compile(r"\b(for|of|with|between|employs|find|now:|these days:) I\b")
 _DOUBTS = (
     "I'd have sworn it was {v} for {s}", "{w} says it is {v} with {s}, though", "are you sure? I heard {v} about {s}",
     "no way, {s} is {v} as far as I know", "{w} claims {v} for {s}, one of you is wrong",
@@ -202,12 +206,20 @@ def _subjects(who: str, chance: random.Random) -> tuple[str, str]:
             (names[0], f"{names[0]}'s {kin[0].split(' ', 1)[1]}"),
             (f"{kin[0]} {names[0]}", f"{kin[1]} {names[1]}"),
             (kin[0], names[0]),
+            ("I", names[0]),
+            ("I", kin[0]),
+            (names[0], "I"),
+            (kin[0], f"{names[0]}'s {kin[0].split(' ', 1)[1]}"),
         ]
     )
 
 
 def _write(chance: random.Random, pattern: str, subject: str, new: str, old: str) -> str:
-    text = chance.choice(_OPENERS) + pattern.format(s=subject, v=new, o=old)
+    text = pattern.format(s=subject, v=new, o=old)
+    if subject == "I":
+        text = _VERB.sub(lambda found: f"I {found[1] or ''}{_I.get(found[2], found[2].removesuffix('s'))}", text)
+        text = _OBJECT.sub(r"\1 me", text)
+    text = chance.choice(_OPENERS) + text
     if chance.random() < 0.6:
         text = text[0].upper() + text[1:]
     return text + (chance.choice([".", "!", "."]) if chance.random() < 0.7 else "")
