@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property
+from itertools import islice
 
 from commonplace.guard.echo import HEADER, HEADINGS
 from commonplace.memories.core import Core
@@ -29,6 +30,8 @@ _CHARACTERS = 4
 """About as many are a token."""
 _FEWEST_TOKENS = 16
 """A line has hardly fewer."""
+_MOST_MISSED = 8
+"""Memories that do not fit before the rest is not tried."""
 _OPEN_FOR = timedelta(days=30)
 """How long a promise without a day is taken for open."""
 _PROMISES = (
@@ -67,6 +70,8 @@ class _Item:
 
 
 _Parts = dict[BriefPart, list[_Item]]
+_Chosen = dict[BriefPart, list[tuple[_Item, list[str]]]]
+"""Items with their lines."""
 
 
 def make_brief(core: Core, space: int, owner: Scope, max_tokens: int) -> Brief:
@@ -83,7 +88,7 @@ def _read(tx: Tx, space: int, owner: Scope, *, now: int, most: int) -> _Parts:
     """Return the candidates of each part, the most important first; no memory is in two parts."""
     today = times.from_micros(now).date()
     kinds: tuple[Kind, ...] = ("decision", "failure", "message", *_KNOWN)
-    rows = {kind: overview.find_newest(tx, space, kind, owner, now=now, limit=most) for kind in kinds}
+    rows = overview.find_newest(tx, space, kinds, owner, now=now, limit=most)
     due = overview.find_due(tx, space, owner, today=today.isoformat(), now=now, limit=most)
     seen = _Seen()
     return {
@@ -179,48 +184,58 @@ def _fit(parts: _Parts, max_tokens: int, excess: int = 0) -> Brief:
     lines = [HEADER] if chosen else []
     for part, heading in zip(BRIEF_PARTS, HEADINGS, strict=True):
         if part in chosen:
-            lines += [heading, *(line for item in chosen[part] for line in item.lines(most))]
+            lines += [heading, *(line for _, shown in chosen[part] for line in shown)]
     count = tokens.count_lines(lines)
     if count > max_tokens:
         # Without a line end, the last line may have more tokens than with one.
         return _fit(parts, max_tokens, excess + count - max_tokens)
     sections = tuple(
-        BriefSection(name=part, memories=tuple(each for item in chosen[part] for each in item.memories))
+        BriefSection(name=part, memories=tuple(each for item, _ in chosen[part] for each in item.memories))
         for part in BRIEF_PARTS
         if part in chosen
     )
     return Brief(text="\n".join(lines), sections=sections, tokens=count)
 
 
-def _choose(parts: _Parts, max_tokens: int, most: int) -> _Parts:
+def _choose(parts: _Parts, max_tokens: int, most: int) -> _Chosen:
     """Take of each part in turn while there is room; a line end always ends a token, so costs add up."""
     left = max_tokens - tokens.count(HEADER + "\n")
     headings = dict(zip(BRIEF_PARTS, HEADINGS, strict=True))
-    waiting = {part: iter(items) for part, items in parts.items()}
-    chosen: _Parts = {}
-    turns = dict.fromkeys(parts, 1)  # first one of each
-    while waiting and left >= _FEWEST_TOKENS:
-        for part in [*waiting]:
-            for _ in range(turns[part]):
-                item = next(waiting[part], None)
-                if item is None:
-                    del waiting[part]
-                    break
-                heading = [] if part in chosen else [headings[part]]
-                cost = sum(tokens.count(line + "\n") for line in (*heading, *item.lines(most)))
-                if cost <= left:
-                    chosen.setdefault(part, []).append(item)
-                    left -= cost
-        turns = _ROUNDS
+    chosen: _Chosen = {}
+    missed = 0
+    for part, item in _take_turns(parts):
+        if left < _FEWEST_TOKENS or missed == _MOST_MISSED:
+            break
+        heading = [] if part in chosen else [headings[part]]
+        lines = item.lines(most)
+        cost = sum(tokens.count(line + "\n") for line in (*heading, *lines))
+        if cost > left:
+            missed += 1
+            continue
+        chosen.setdefault(part, []).append((item, lines))
+        left -= cost
     return {part: _put_in_order(part, items) for part, items in chosen.items()}
 
 
-def _put_in_order(part: BriefPart, items: list[_Item]) -> list[_Item]:
+def _take_turns(parts: _Parts) -> Iterator[tuple[BriefPart, _Item]]:
+    """Yield one item of each part, then several of each in turn."""
+    waiting = {part: iter(items) for part, items in parts.items()}
+    turns = dict.fromkeys(parts, 1)
+    while waiting:
+        for part in [*waiting]:
+            found = [*islice(waiting[part], turns[part])]
+            yield from ((part, item) for item in found)
+            if not found:
+                del waiting[part]
+        turns = _ROUNDS
+
+
+def _put_in_order(part: BriefPart, items: list[tuple[_Item, list[str]]]) -> list[tuple[_Item, list[str]]]:
     if part == "last":
-        return sorted(items, key=lambda item: (item.row.said_at, item.row.seq))
+        return sorted(items, key=lambda one: (one[0].row.said_at, one[0].row.seq))
     if part == "known":
         kinds = [*_KNOWN]
-        return sorted(items, key=lambda item: kinds.index(item.row.kind))
+        return sorted(items, key=lambda one: kinds.index(one[0].row.kind))
     return items
 
 

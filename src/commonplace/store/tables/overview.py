@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 from commonplace.store.base import Params, Tx
 from commonplace.store.row import MemoryRow
-from commonplace.store.tables.memories import COLUMNS, FROM_M
+from commonplace.store.tables.memories import FROM_M
 from commonplace.values import Kind, Scope
 
 DUE = "due"
@@ -30,22 +31,36 @@ def create_indexes(tx: Tx) -> None:
     )
 
 
-def find_newest(tx: Tx, space: int, kind: Kind, owner: Scope, *, now: int, limit: int) -> list[MemoryRow]:
-    """Return the newest memories of a kind that recall can find, of an owner or shared; None is any owner."""
+def find_newest(
+    tx: Tx, space: int, kinds: Sequence[Kind], owner: Scope, *, now: int, limit: int
+) -> dict[Kind, list[MemoryRow]]:
+    """Return the newest memories of each kind that recall can find, of an owner or shared; None is any owner."""
+    # The index alone tells which they are: only those rows are read, all at once.
+    wanted = {kind: _find_seqs(tx, space, kind, owner, now=now, limit=limit) for kind in kinds}
+    found = tx.run(
+        f"SELECT {FROM_M} FROM memory m{tx.syntax.by_key} WHERE m.space = :space"
+        f" AND {tx.syntax.among('m.seq', ':wanted', 'integer')}",
+        {"space": space, "wanted": json.dumps([seq for seqs in wanted.values() for seq in seqs])},
+    )
+    rows = {row.seq: row for row in map(MemoryRow._make, found)}
+    return {kind: [rows[seq] for seq in seqs] for kind, seqs in wanted.items()}
+
+
+def _find_seqs(tx: Tx, space: int, kind: Kind, owner: Scope, *, now: int, limit: int) -> list[int]:
     # The sign keeps engines from reading the whole space by time until enough of the kind have come.
     everybody = (("TRUE", "+m.said_at"),)
     some = (("m.scope_user = :user", "m.said_at"), ("m.scope_user IS NULL", "m.said_at"))
     params = {**_params(space, owner, now, limit), "kind": kind}
-    rows: list[MemoryRow] = []
-    for user, time in everybody if owner.user is None else some:
-        # By number first: the index alone tells which they are, and only those rows are read and sorted.
-        wanted = (
-            f"SELECT m.seq FROM memory m WHERE m.space = :space AND m.kind = :kind AND {_standing()} AND {user}"
-            f" AND {_company(owner)} ORDER BY {time} DESC LIMIT :limit"
+    found = [
+        row
+        for user, time in (everybody if owner.user is None else some)
+        for row in tx.run(
+            f"SELECT m.said_at, m.seq FROM memory m WHERE m.space = :space AND m.kind = :kind AND {_standing()}"
+            f" AND {user} AND {_company(owner)} ORDER BY {time} DESC LIMIT :limit",
+            params,
         )
-        sql = f"SELECT {COLUMNS} FROM memory{tx.syntax.by_key} WHERE space = :space AND seq IN ({wanted})"
-        rows += map(MemoryRow._make, tx.run(sql, params))
-    return sorted(rows, key=lambda row: (row.said_at, row.seq), reverse=True)[:limit]
+    ]
+    return [seq for _, seq in sorted(found, reverse=True)[:limit]]
 
 
 def find_due(tx: Tx, space: int, owner: Scope, *, today: str, now: int, limit: int) -> list[MemoryRow]:
