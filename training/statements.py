@@ -23,7 +23,7 @@ from commonplace.models.statements import (
     Pair,
     Row,
     Split,
-    Turn,
+    TalkTurn,
     cut_windows,
 )
 
@@ -117,7 +117,7 @@ def read_fragments(path: Path, split: Split) -> Iterator[Talk]:
 
 def _cut(
     split: Split,
-    turns: Sequence[Turn],
+    turns: Sequence[TalkTurn],
     labels: dict[tuple[int, int], Label],
     needs: dict[tuple[int, int], set[tuple[int, int]]],
 ) -> Iterator[Talk]:
@@ -133,9 +133,9 @@ def _cut(
         yield Talk(window.row, told)
 
 
-def _turn(message: dict[str, Any], texts: Sequence[str]) -> Turn:
+def _turn(message: dict[str, Any], texts: Sequence[str]) -> TalkTurn:
     assistant = message["role"] == "assistant"
-    return Turn(message["name"] or ("Assistant" if assistant else "user"), assistant, texts)
+    return TalkTurn(message["name"] or ("Assistant" if assistant else "user"), assistant, texts)
 
 
 def _label(sentence: dict[str, Any], name: str) -> Label:

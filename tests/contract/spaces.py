@@ -47,7 +47,11 @@ READS: dict[str, Callable[[Book], Any]] = {
     "namespaces": lambda book: book.namespaces(),
     "canvases": lambda book: book.canvases(),
     "transcripts": lambda book: book.transcripts(),
-    "brief": lambda book: (book.brief(), book.brief(user="ada")),
+    # Which of two that were said at one moment comes first, a copy may tell otherwise.
+    "brief": lambda book: [
+        sorted(memory.text for section in book.brief(user=user, max_tokens=100_000).sections for memory in section.memories)
+        for user in (None, "ada")
+    ],
     "users": lambda book: book.users(),
     "receipts": lambda book: book.receipts(),
     "verify_receipts": lambda book: book.verify_receipts(),

@@ -8,8 +8,8 @@ from datetime import datetime, timezone
 from typing import Any
 
 from commonplace.learn.chat import NoReply, Reply
-from commonplace.learn.chat import Turn as Asked
-from commonplace.models.statements import Told, Turn
+from commonplace.learn.chat import TalkTurn as Asked
+from commonplace.models.statements import TalkTurn, Told
 from commonplace.values.extraction import Finding, Utterance
 
 MONDAY = datetime(2026, 3, 2, 10, 0, tzinfo=timezone.utc)
@@ -74,9 +74,9 @@ class Reading:
 
     def __init__(self, told: Mapping[str, Mapping[str, Any]]) -> None:
         self.told = told
-        self.turns: list[Turn] = []
+        self.turns: list[TalkTurn] = []
 
-    def read_talk(self, turns: Sequence[Turn]) -> list[list[Told]]:
+    def read_talk(self, turns: Sequence[TalkTurn]) -> list[list[Told]]:
         self.turns = list(turns)
         places = {text: (number, at) for number, turn in enumerate(turns) for at, text in enumerate(turn.sentences)}
         return [[self._tell(text, places) for text in turn.sentences] for turn in turns]

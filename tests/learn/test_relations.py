@@ -26,7 +26,9 @@ PORT = "The staging server listens on port {}"
 class Script:
     """A reader that is sure of the relations that it was given, and calls all other pairs unrelated."""
 
-    def __init__(self, said: dict[tuple[str, str], tuple[str, float]], first: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self, said: dict[tuple[str, str], tuple[str, float]], first: Callable[[], None] = lambda: None
+    ) -> None:
         self.said = said
         self.first = first
         self.calls: list[list[Pair]] = []

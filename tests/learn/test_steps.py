@@ -44,9 +44,7 @@ def opened(tmp_path: Path) -> Iterator[Callable[[], Book]]:
     books: list[Book] = []
 
     def open_book() -> Book:
-        book = commonplace.open(
-            tmp_path / "book.db", embedder=HashEmbedder(), extractor=Sentences(), reader=None
-        )
+        book = commonplace.open(tmp_path / "book.db", embedder=HashEmbedder(), extractor=Sentences(), reader=None)
         book.core.wake = lambda: None  # type: ignore[attr-defined]  # the jobs are run by the tests
         books.append(book)
         return book
@@ -139,9 +137,7 @@ def test_a_worker_that_loses_the_job_between_two_steps_stops(
     assert [relation for _, relation, _ in links_of(book)] == ["learned from"] * MANY
 
 
-def test_each_step_holds_the_job_for_another_lease(
-    opened: Callable[[], Book], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_step_holds_the_job_for_another_lease(opened: Callable[[], Book], monkeypatch: pytest.MonkeyPatch) -> None:
     book, other = opened(), opened()
     book.learn([{"content": TALK, "name": "Ann"}])
     plan = steps.make_plan

@@ -46,7 +46,7 @@ _log = logging.getLogger(__name__)
 class TalkReader(Protocol):
     """Tells of each sentence of a talk whether it is worth keeping: a StatementReader, or a script in its place."""
 
-    def read_talk(self, turns: Sequence[statements.Turn]) -> list[list[statements.Told]]:
+    def read_talk(self, turns: Sequence[statements.TalkTurn]) -> list[list[statements.Told]]:
         """Return what is told of each sentence of each turn."""
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from commonplace.learn.regex import compiled
 from commonplace.learn.segment import Span, sentences
-from commonplace.models.statements import Turn
+from commonplace.models.statements import TalkTurn
 from commonplace.text.lexicon import ASSISTANTS, USERS
 from commonplace.values.extraction import Utterance
 
@@ -26,10 +26,10 @@ class Talk:
     messages: Sequence[Utterance]
     spans: Sequence[Sequence[Span]]
 
-    def turns(self) -> list[Turn]:
+    def turns(self) -> list[TalkTurn]:
         """Return the messages as the reader of statements is shown them."""
         return [
-            Turn(message.speaker or _called(message), message.role == "assistant", [span.text for span in spans])
+            TalkTurn(message.speaker or _called(message), message.role == "assistant", [span.text for span in spans])
             for message, spans in zip(self.messages, self.spans, strict=True)
         ]
 

@@ -76,7 +76,7 @@ class Pair(NamedTuple):
     same_speaker: bool
 
 
-class Turn(NamedTuple):
+class TalkTurn(NamedTuple):
     """A turn of a conversation, in its sentences."""
 
     speaker: str
@@ -86,7 +86,7 @@ class Turn(NamedTuple):
 
 
 class Told(NamedTuple):
-    """What is told of one sentence."""
+    """The labels of one sentence."""
 
     keep: float
     """Probability that it is worth keeping."""
@@ -103,7 +103,7 @@ class Told(NamedTuple):
 
 
 class Row(NamedTuple):
-    """What is read at once: tokens, and the turn of each; a token sees those of its own turn and of earlier ones."""
+    """A row that is read at once: tokens, and the turn of each; a token sees those of its own turn and of earlier ones."""
 
     tokens: list[int]
     turns: list[int]
@@ -117,7 +117,7 @@ def lay_out_pair(split: Split, pair: Pair) -> list[list[int]]:
     return [later, split(pair.earlier, _STATEMENT)]
 
 
-def lay_out_turn(split: Split, turn: Turn, number: int) -> Row:
+def lay_out_turn(split: Split, turn: TalkTurn, number: int) -> Row:
     """Return the part of a row that holds one turn."""
     tokens = [_ASSISTANT if turn.assistant else _PERSON, *split(turn.speaker, _NAME)]
     spans = []
@@ -150,7 +150,7 @@ class TalkWindow(NamedTuple):
     """The first sentence that was not read in an earlier window."""
 
 
-def cut_windows(split: Split, turns: Sequence[Turn]) -> Iterator[TalkWindow]:
+def cut_windows(split: Split, turns: Sequence[TalkTurn]) -> Iterator[TalkWindow]:
     """Yield windows over a talk; all but the first begin with what was said before."""
     held: list[tuple[Row, list[tuple[int, int]]]] = []
     fresh = 0
@@ -165,7 +165,7 @@ def cut_windows(split: Split, turns: Sequence[Turn]) -> Iterator[TalkWindow]:
         yield _open_window(held, fresh)
 
 
-def _cut_pieces(split: Split, turns: Sequence[Turn]) -> Iterator[tuple[Row, list[tuple[int, int]]]]:
+def _cut_pieces(split: Split, turns: Sequence[TalkTurn]) -> Iterator[tuple[Row, list[tuple[int, int]]]]:
     """Yield the row of each turn that says anything with the places of its sentences, a long one in several pieces."""
     for number, turn in enumerate(turns):
         start = 0
@@ -208,7 +208,7 @@ class StatementReader:
     def __repr__(self) -> str:
         return f"StatementReader(name={self.name!r})"
 
-    def read_talk(self, turns: Sequence[Turn]) -> list[list[Told]]:
+    def read_talk(self, turns: Sequence[TalkTurn]) -> list[list[Told]]:
         """Return what is told of each sentence of each turn; of a long talk, window by window."""
         told: dict[tuple[int, int], Told] = {}
         windows = list(cut_windows(self._tokenizer.tokens, turns))
