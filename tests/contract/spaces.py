@@ -49,8 +49,7 @@ READS: dict[str, Callable[[Book], Any]] = {
     "transcripts": lambda book: book.transcripts(),
     # Which of two that were said at one moment comes first, a copy may tell otherwise.
     "brief": lambda book: [
-        sorted(memory.text for section in book.brief(user=user, max_tokens=100_000).sections for memory in section.memories)
-        for user in (None, "ada")
+        sorted(memory.text for memory in book.brief(user=user, max_tokens=100_000).memories) for user in (None, "ada")
     ],
     "users": lambda book: book.users(),
     "receipts": lambda book: book.receipts(),

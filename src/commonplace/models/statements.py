@@ -103,7 +103,7 @@ class Told(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A row that is read at once: tokens, and the turn of each; a token sees those of its own turn and of earlier ones."""
+    """A row of tokens read at once, and the turn of each; a token sees those of its own turn and of earlier ones."""
 
     tokens: list[int]
     turns: list[int]
