@@ -103,7 +103,7 @@ def recaller(book: Book) -> Callable[[], object]:
     """Return what recalls from a book without its reader, which would take longer than any wait that is measured."""
     core = book.core.over(book.core.store)  # type: ignore[attr-defined]
     core.reader = None
-    plain = type(book)(core, "other")  # type: ignore[call-arg]
+    plain = type(book)(core, "other")
     return lambda: plain.recall("Which crane is red?")
 
 
@@ -139,7 +139,7 @@ def watch_transactions() -> list[tuple[float, int]]:
         finally:
             held.append((time.thread_time() - started, store._writer.raw.total_changes() - rows))
 
-    SqliteStore._transact = watched  # type: ignore[method-assign]
+    SqliteStore._transact = watched  # type: ignore[method-assign,assignment]
     return held
 
 

@@ -314,14 +314,14 @@ while book.jobs():
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system cannot kill a process unasked")
 def test_workers_that_are_killed_lose_and_double_nothing(tmp_path: Path) -> None:
     path, chance = tmp_path / "book.db", random.Random(5)
-    count = 120
+    count = 60
     with commonplace.open(path, embedder=HashEmbedder()) as book:
         book.core.wake = lambda: None  # type: ignore[attr-defined]  # the killed ones do the work
         for number in range(count):
             book.learn([{"content": f"The rack number {number} is called unit{number}.", "name": "Ann"}], session="s")
         ends = []
         while book.jobs():
-            calls = chance.randrange(20_000)  # a job takes about one thousand
+            calls = chance.randrange(60_000)  # a job takes a few thousand
             worker = subprocess.run([sys.executable, "-c", WORKER, str(path), str(calls)], timeout=300, check=False)
             ends.append(worker.returncode)
             assert len(ends) < 200

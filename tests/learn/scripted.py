@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from commonplace.learn.chat import NoReply, Reply
-from commonplace.learn.chat import TalkTurn as Asked
+from commonplace.learn.chat import Turn as Asked
 from commonplace.models.statements import TalkTurn, Told
 from commonplace.values.extraction import Finding, Utterance
 

@@ -223,7 +223,11 @@ def test_writers_who_never_rest_hold_nobody_up(opened: Callable[..., Book]) -> N
     script = Script({})
     book = opened(script)
     book.remember("The harbour crane is red", said_at=MAY)
-    script.first = lambda: other.remember(f"Crane {len(script.calls)} of the harbour is blue") and None
+
+    def write_another() -> None:
+        other.remember(f"Crane {len(script.calls)} of the harbour is blue")
+
+    script.first = write_another
     book.remember(POSTGRES, said_at=JUNE, reconcile=True)
     assert POSTGRES in standing(book)
     assert len(script.calls) == planning._AGAIN + 1

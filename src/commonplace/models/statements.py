@@ -31,7 +31,7 @@ TIMES: Final = ("present", "past", "future")
 DETAILS: Final = (KINDS, OWNERS, ACTS, TIMES)
 """What is told of a sentence, whether it is kept or not."""
 
-KEEP: Final = 0.5
+KEEP: Final = 0.7
 """Probability from which a sentence is kept."""
 CLOSE: Final = 0.8
 """Probability of "replaces" from which a later statement closes an earlier one."""
