@@ -43,9 +43,9 @@ OWN: Final = Path(__file__).parent / "weights" / "statements"
 
 LONGEST: Final = 256
 """Tokens of a row: a window of a talk."""
-_CONTEXT: Final = 112
+_CONTEXT: Final = 120
 """Tokens of earlier turns that a later window reads again, at most."""
-_PIECE: Final = 128
+_PIECE: Final = 96
 """Tokens of a turn that are read in one piece; a longer one is cut between its sentences."""
 _SAME, _OTHER = 2, 3
 """Tokens that no text has: one speaker made both statements, or two did."""
@@ -58,7 +58,7 @@ _NAME, _SENTENCE, _STATEMENT = 6, 48, 64
 """Tokens that are read of a speaker's name, of a sentence, and of each statement of a pair."""
 _NEEDED = 0.0
 """Log-odds from which a sentence is said to need an earlier one."""
-_WORDS, _TALK, _PAIRS = "words.onnx", "keep.onnx", "relate.onnx"
+_TALK, _PAIRS = "keep.onnx", "relate.onnx"
 _PADDING = 10**6
 """The turn of tokens that no token sees."""
 
@@ -191,8 +191,8 @@ def _open_window(held: Sequence[tuple[Row, list[tuple[int, int]]]], fresh: int) 
 class StatementReader:
     """Reads talks and pairs of statements. Threads may share it.
 
-    A folder holds `words.onnx`, `keep.onnx`, `relate.onnx`, `vocab.txt` and `model.json` with `name` and the hashes of
-    the models. Each is loaded when it is first needed.
+    A folder holds `keep.onnx`, `relate.onnx`, `vocab.txt` and `model.json` with `name` and the hashes of the models,
+    each of which is loaded when it is first needed.
     """
 
     def __init__(self, path: Path = OWN, *, threads: int = 1) -> None:
@@ -221,8 +221,7 @@ class StatementReader:
         rows = [lay_out_pair(self._tokenizer.tokens, pair) for pair in pairs]
         for places in batches([sum(map(len, row)) + 1 for row in rows]):
             feeds = self._tokenizer.pad([rows[place] for place in places])
-            hidden = self._session(_WORDS).run(None, {"input_ids": feeds.pop("input_ids")})[0]
-            out[places] = self._session(_PAIRS).run(None, {"words": hidden, **feeds})[0]
+            out[places] = self._session(_PAIRS).run(None, feeds)[0]
         return out
 
     def _read_windows(self, windows: Sequence[TalkWindow]) -> Iterator[dict[tuple[int, int], Told]]:
@@ -232,8 +231,7 @@ class StatementReader:
         for number, window in enumerate(windows):
             ids[number, : len(window.row.tokens)] = window.row.tokens
             turns[number, : len(window.row.turns)] = window.row.turns
-        hidden = self._session(_WORDS).run(None, {"input_ids": ids})[0]
-        logits, asks, offers = self._session(_TALK).run(None, {"words": hidden, "turns": turns})
+        logits, asks, offers = self._session(_TALK).run(None, {"input_ids": ids, "turns": turns})
         for number, window in enumerate(windows):
             told, ask, offer = (_pool(part[number], window.row.spans) for part in (logits, asks, offers))
             yield dict(islice(_tell(window, told, ask @ offer.T), window.fresh, None))
