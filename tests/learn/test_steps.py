@@ -12,6 +12,7 @@ import commonplace
 from commonplace import Book
 from commonplace.learn import jobs as working
 from commonplace.learn import steps
+from commonplace.reconcile import plan as planning
 from commonplace.store.sqlite.store import SqliteStore
 from commonplace.store.tables import jobs
 from commonplace.testing import HashEmbedder
@@ -44,9 +45,7 @@ def opened(tmp_path: Path) -> Iterator[Callable[[], Book]]:
     books: list[Book] = []
 
     def open_book() -> Book:
-        book = commonplace.open(
-            tmp_path / "book.db", embedder=HashEmbedder(), extractor=Sentences(), reader=None
-        )
+        book = commonplace.open(tmp_path / "book.db", embedder=HashEmbedder(), extractor=Sentences(), reader=None)
         book.core.wake = lambda: None  # type: ignore[attr-defined]  # the jobs are run by the tests
         books.append(book)
         return book
@@ -124,7 +123,7 @@ def test_a_worker_that_loses_the_job_between_two_steps_stops(
 ) -> None:
     book, other = opened(), opened()
     book.learn([{"content": TALK, "name": "Ann"}])
-    plan, done = steps.make_plan, [0]
+    plan, done = planning.make_plan, [0]
 
     def overtaken(*given: Any, **named: Any) -> Any:
         done[0] += 1
@@ -139,12 +138,10 @@ def test_a_worker_that_loses_the_job_between_two_steps_stops(
     assert [relation for _, relation, _ in links_of(book)] == ["learned from"] * MANY
 
 
-def test_each_step_holds_the_job_for_another_lease(
-    opened: Callable[[], Book], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_step_holds_the_job_for_another_lease(opened: Callable[[], Book], monkeypatch: pytest.MonkeyPatch) -> None:
     book, other = opened(), opened()
     book.learn([{"content": TALK, "name": "Ann"}])
-    plan = steps.make_plan
+    plan = planning.make_plan
 
     def slow(*given: Any, **named: Any) -> Any:
         pass_time(monkeypatch, working.LEASE / 2)

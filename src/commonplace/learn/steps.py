@@ -48,7 +48,12 @@ class _Lost(Exception):
 
 
 def finish(
-    core: Core, space: int, claimed: Claimed, arrivals: Sequence[Arrival], requests: Sequence[ForgetRequest], scope: Scope
+    core: Core,
+    space: int,
+    claimed: Claimed,
+    arrivals: Sequence[Arrival],
+    requests: Sequence[ForgetRequest],
+    scope: Scope,
 ) -> list[Settled] | None:
     """Write the arrivals that are not written yet, do as was asked, and end the job.
 

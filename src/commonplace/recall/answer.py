@@ -249,7 +249,7 @@ def _relate(core: Core, space: int, request: RecallRequest, search: Search) -> R
 
 
 def _mute(search: Search, related: Related) -> Search:
-    """Return the search without what no longer holds: parts of messages, and messages that were found by these alone."""
+    """Return the search without what no longer holds: parts of messages, and messages that these alone made fit."""
     found, asked = search.found, {*search.terms}
     if not (related.superseded or related.muted):
         return search
@@ -413,11 +413,7 @@ def _drop_covered(ranked: list[int], rows: Sequence[MemoryRow], related: Related
     place = {rows[i].id: n for n, i in enumerate(ranked)}
     pairs = ((place[message], place[memory]) for message, memory in related.learned if {message, memory} <= ids)
     behind = {max(pair) for pair in pairs}
-    return [
-        i
-        for n, i in enumerate(ranked)
-        if n not in behind and related.covered_by.get(rows[i].id) not in ids
-    ]
+    return [i for n, i in enumerate(ranked) if n not in behind and related.covered_by.get(rows[i].id) not in ids]
 
 
 def _weigh(row: MemoryRow, at: int, judgement: Judgement, use: FeedbackRow, request: RecallRequest) -> Score:
