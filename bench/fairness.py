@@ -19,6 +19,7 @@ from typing import Any
 
 import commonplace
 from commonplace import Book, CommonplaceError
+from commonplace.local import LocalBook
 from commonplace.store.sqlite.store import SqliteStore
 
 SIZES = (1_000, 3_500, 9_000)
@@ -103,7 +104,7 @@ def recaller(book: Book) -> Callable[[], object]:
     """Return what recalls from a book without its reader, which would take longer than any wait that is measured."""
     core = book.core.over(book.core.store)  # type: ignore[attr-defined]
     core.reader = None
-    plain = type(book)(core, "other")
+    plain = LocalBook(core, "other")
     return lambda: plain.recall("Which crane is red?")
 
 

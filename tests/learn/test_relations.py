@@ -124,9 +124,9 @@ def test_what_repeats_in_other_words_counts_as_a_repetition(opened: Callable[...
     assert standing(book) == {known}
 
 
-def test_a_repetition_that_brings_a_number_stands_for_itself(opened: Callable[..., Book]) -> None:
+def test_what_may_be_a_repetition_but_brings_a_number_stands_for_itself(opened: Callable[..., Book]) -> None:
     known, again = "the party has a budget", "there are 900 euros for the party"
-    book = opened(Script({(known, again): ("repeats", 0.9)}))
+    book = opened(Script({(known, again): ("repeats", 0.7)}))
     book.remember(known, said_at=MAY, reconcile=True)
     book.remember(again, said_at=JUNE, reconcile=True)
     assert standing(book) == {known, again}
@@ -224,10 +224,10 @@ def test_writers_who_never_rest_hold_nobody_up(opened: Callable[..., Book]) -> N
     book = opened(script)
     book.remember("The harbour crane is red", said_at=MAY)
 
-    def write_another() -> None:
+    def write() -> None:
         other.remember(f"Crane {len(script.calls)} of the harbour is blue")
 
-    script.first = write_another
+    script.first = write
     book.remember(POSTGRES, said_at=JUNE, reconcile=True)
     assert POSTGRES in standing(book)
     assert len(script.calls) == planning._AGAIN + 1

@@ -249,7 +249,7 @@ def _relate(core: Core, space: int, request: RecallRequest, search: Search) -> R
 
 
 def _mute(search: Search, related: Related) -> Search:
-    """Return the search without what no longer holds: parts of messages, and messages found by these alone."""
+    """Return the search without what no longer holds: parts of messages, and messages that these alone made fit."""
     found, asked = search.found, {*search.terms}
     if not (related.superseded or related.muted):
         return search

@@ -6,17 +6,21 @@ reader knows free words. A claim about another person or another numbered thing 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from commonplace.memories.core import Core
 from commonplace.models.statements import CLOSE, DOUBT, RELATIONS, REPEAT, Pair
 from commonplace.reconcile.neighbours import REJECTED, Neighbour
-from commonplace.reconcile.relate import Comparison, are_apart, brings_names
+from commonplace.reconcile.relate import Comparison, are_apart
 from commonplace.values.arrays import Floats
 
 _REPLACES, _REPEATS, _ADDS, _DISPUTES = map(RELATIONS.index, ("replaces", "repeats", "adds", "disputes"))
 _PLAIN = ("contradicts", "same")
 _LIKELY = 0.5
+_SURE = 0.8
+"""Probability from which a statement is a repetition although it names a number that the known one does not."""
+_NUMBER = re.compile(r"\d+")
 
 
 class Opinions:
@@ -63,10 +67,14 @@ def weigh(new: Neighbour, known: Neighbour, opinion: Floats | None) -> Compariso
     likely = opinion.tolist()
     if likely[_REPLACES] >= CLOSE:
         return Comparison(likeness="contradicts", reason="it says what holds now", certainty=likely[_REPLACES])
-    if likely[_REPEATS] >= REPEAT and not brings_names(new.assertion, known.assertion):
+    if likely[_REPEATS] >= (_SURE if _brings_numbers(new.text, known.text) else REPEAT):
         return Comparison(likeness="same", reason="it says the same in other words", certainty=likely[_REPEATS])
     if (doubt := likely[_REPLACES] + likely[_DISPUTES]) >= DOUBT:
         return Comparison(likeness="disputes", reason="the two may not both hold", certainty=doubt)
     if likely[_ADDS] + likely[_REPEATS] >= _LIKELY:
         return Comparison(likeness="adds", reason="it says more about the same", certainty=likely[_ADDS])
     return plain
+
+
+def _brings_numbers(text: str, known: str) -> bool:
+    return not {*_NUMBER.findall(text)} <= {*_NUMBER.findall(known)}

@@ -89,11 +89,6 @@ def are_apart(new: Assertion, known: Assertion) -> bool:
     return bool(a.subject & b.subject) and _numbers(a) != _numbers(b) and bool(_numbers(a) and _numbers(b))
 
 
-def brings_names(new: Assertion, known: Assertion) -> bool:
-    """Tell whether a statement brings a name, a number or a date that a known one lacks."""
-    return not _same_names(read(new.text, new.owner), read(known.text, known.owner))
-
-
 def _numbers(claim: Claim) -> Stems:
     """Return the numbers that tell the subject from others of its kind."""
     return frozenset(word for word in claim.subject if word.isdecimal())
