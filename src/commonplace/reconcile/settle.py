@@ -68,8 +68,9 @@ def remember(core: Core, place: Place, drafts: Sequence[Draft]) -> list[Memory]:
     records = make_records(core, drafts, now=times.now())
     space = place.make()
     plan = make_plan(core, space, [Arrival(record=record) for record in records])
-    written = settle_plan(core, space, plan, lambda tx, plan: settle(tx, core, space, plan))
-    return [memories.decode(each.row) for each in written.settled if each.row is not None]
+    # A repeated request gets what was recorded of the first, so only recordable values leave the transaction.
+    settled = settle_plan(core, space, plan, lambda tx, plan: settle(tx, core, space, plan).settled)
+    return [memories.decode(each.row) for each in settled if each.row is not None]
 
 
 def settle_plan(core: Core, space: int, plan: Plan, work: Callable[[Tx, Plan], T]) -> T:
