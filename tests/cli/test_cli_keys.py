@@ -42,6 +42,7 @@ def test_a_key_is_rotated_revoked_and_its_usage_shown(cli: Cli) -> None:
     assert [(each["name"], each["used"], each["limit"]) for each in usage] == [
         ("namespace_writes_day", 0, 1000),
         ("namespace_bytes", 0, 50_000_000),
+        ("space_bytes", 0, 100_000_000),
     ]
     rotated = cli("keys", "rotate", id, "--grace", "1h").out.strip()
     assert rotated.startswith(f"cp_{id}_")

@@ -111,7 +111,7 @@ def test_a_page_of_another_site_makes_a_browser_send_nothing(tmp_path: Path) -> 
 def test_a_page_that_may_send_the_key_itself_is_asked_by_the_browser(locked: Running) -> None:
     """Its header needs the leave that only `cors_origins` gives; a password that the browser knows does not."""
     with _client(locked, "read", "mine") as reader:
-        key = reader.headers["authorization"].removeprefix("Bearer ")
+        key = reader.headers["x-api-key"]
         foreign = {"Origin": "https://evil.example"}
         assert reader.get("/v1/spaces/mine/stats", headers=foreign).status_code == 200
     basic = httpx.BasicAuth("me", key)

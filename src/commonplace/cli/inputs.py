@@ -130,8 +130,8 @@ def _refuse_constant(word: str) -> NoReturn:
 
 Conversation: TypeAlias = "str | list[Mapping[str, object] | str]"
 
-_OURS = ("number", "created_at")
-"""Fields that `transcript read --json` adds to a message: the book's own numbers and times."""
+_OURS = ("number", "created_at", "scope")
+"""Fields that `transcript read --json` adds to a message: the book's own numbers, times and owners."""
 
 
 def parse_conversation(text: str, place: str) -> Conversation:
