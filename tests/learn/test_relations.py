@@ -124,8 +124,16 @@ def test_what_repeats_in_other_words_counts_as_a_repetition(opened: Callable[...
     assert standing(book) == {known}
 
 
-def test_what_may_be_a_repetition_but_brings_a_number_stands_for_itself(opened: Callable[..., Book]) -> None:
-    known, again = "the party has a budget", "there are 900 euros for the party"
+@pytest.mark.parametrize(
+    ("known", "again"),
+    [
+        ("so, a party it is", "900 euros, that is for the party"),
+        ("London is located in the continent of Europe.", "The capital of England is London."),
+    ],
+)
+def test_what_may_be_a_repetition_but_makes_another_claim_stands_for_itself(
+    opened: Callable[..., Book], known: str, again: str
+) -> None:
     book = opened(Script({(known, again): ("repeats", 0.7)}))
     book.remember(known, said_at=MAY, reconcile=True)
     book.remember(again, said_at=JUNE, reconcile=True)

@@ -12,14 +12,14 @@ from collections.abc import Iterable
 from commonplace.memories.core import Core
 from commonplace.models.statements import CLOSE, DOUBT, RELATIONS, REPEAT, Pair
 from commonplace.reconcile.neighbours import REJECTED, Neighbour
-from commonplace.reconcile.relate import Comparison, are_apart
+from commonplace.reconcile.relate import Comparison, are_apart, are_plain
 from commonplace.values.arrays import Floats
 
 _REPLACES, _REPEATS, _ADDS, _DISPUTES = map(RELATIONS.index, ("replaces", "repeats", "adds", "disputes"))
 _PLAIN = ("contradicts", "same")
 _LIKELY = 0.5
-_SURE = 0.8
-"""Probability from which a statement is a repetition although it names a number that the known one does not."""
+_SURE = 0.85
+"""Probability from which a statement is a repetition in any case: what is taken for one is not recalled."""
 _NUMBER = re.compile(r"\d+")
 
 
@@ -67,7 +67,7 @@ def weigh(new: Neighbour, known: Neighbour, opinion: Floats | None) -> Compariso
     likely = opinion.tolist()
     if likely[_REPLACES] >= CLOSE:
         return Comparison(likeness="contradicts", reason="it says what holds now", certainty=likely[_REPLACES])
-    if likely[_REPEATS] >= (_SURE if _brings_numbers(new.text, known.text) else REPEAT):
+    if likely[_REPEATS] >= (_SURE if _may_differ(new, known) else REPEAT):
         return Comparison(likeness="same", reason="it says the same in other words", certainty=likely[_REPEATS])
     if (doubt := likely[_REPLACES] + likely[_DISPUTES]) >= DOUBT:
         return Comparison(likeness="disputes", reason="the two may not both hold", certainty=doubt)
@@ -76,5 +76,7 @@ def weigh(new: Neighbour, known: Neighbour, opinion: Floats | None) -> Compariso
     return plain
 
 
-def _brings_numbers(text: str, known: str) -> bool:
-    return not {*_NUMBER.findall(text)} <= {*_NUMBER.findall(known)}
+def _may_differ(new: Neighbour, known: Neighbour) -> bool:
+    """Tell whether a statement brings a number that a known one lacks, or is as plain and makes another claim."""
+    numbers, known_numbers = (set(_NUMBER.findall(each.text)) for each in (new, known))
+    return not numbers <= known_numbers or are_plain(new.assertion, known.assertion)

@@ -15,7 +15,7 @@ from commonplace.recall.settlement import THRESHOLD
 from commonplace.reconcile.claims.changes import may_reverse
 from commonplace.reconcile.neighbours import REJECTED, Neighbour, Recent, find_last_said, make_assertion, unpack
 from commonplace.reconcile.opinion import Opinions, is_open, make_pair, weigh
-from commonplace.reconcile.relate import NEAR, Comparison, decides, takes_back
+from commonplace.reconcile.relate import NEAR, Comparison, decides, share_words, takes_back
 from commonplace.store.base import Candidates, Choice, Found, Part, Probe
 from commonplace.store.row import MemoryRow, hash_name
 from commonplace.store.tables import memories, traces
@@ -30,7 +30,12 @@ _RIVALS = 16
 """Known memories that a new one is compared with by its claims."""
 _READ = 6
 """Those of them, the likeliest first, that the reader reads together with it: a pair costs it some milliseconds."""
+_ANYHOW = 2
+"""Those that are read however far they are: what takes back a statement may share nothing with it."""
+_FAR = 0.15
+"""Cosine below which the others are read only if they share a word; one of eight unrelated pairs reaches it."""
 _AGAIN = 2
+"""How often a plan may be made again."""
 _LINKED = 3
 """Links to memories that a new one only adds to: the closest are enough."""
 _DEPTH = 30
@@ -123,9 +128,13 @@ def _find_around(core: Core, space: int, new: Sequence[Neighbour]) -> list[list[
 
 
 def _find_open(one: Neighbour, others: Sequence[Neighbour]) -> Iterator[Neighbour]:
-    """Yield the nearest of those about which the claims leave something open."""
+    """Yield the nearest of those about which the claims leave something open; far ones only among few."""
     ranked = sorted(others, key=lambda other: -one.closeness(other))
-    yield from [other for other in ranked if is_open(one, other)][:_READ]
+    left = [other for other in ranked if is_open(one, other)][:_READ]
+    for place, other in enumerate(left):
+        near = one.closeness(other) >= _FAR or share_words(one.assertion, other.assertion)
+        if place < _ANYHOW or near:
+            yield other
 
 
 def _judge(one: Neighbour, others: Sequence[Neighbour], opinions: Opinions) -> list[Judged]:

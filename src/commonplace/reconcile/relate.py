@@ -89,6 +89,17 @@ def are_apart(new: Assertion, known: Assertion) -> bool:
     return bool(a.subject & b.subject) and _numbers(a) != _numbers(b) and bool(_numbers(a) and _numbers(b))
 
 
+def are_plain(new: Assertion, known: Assertion) -> bool:
+    """Tell whether both statements can be read as claims, so that two that say the same mostly have equal ones."""
+    a, b = read(new.text, new.owner), read(known.text, known.owner)
+    return bool(a.relation and b.relation) and not (a.vague or b.vague)
+
+
+def share_words(new: Assertion, known: Assertion) -> bool:
+    """Tell whether two statements have a word in common that says something."""
+    return bool(read(new.text, new.owner).words & read(known.text, known.owner).words)
+
+
 def _numbers(claim: Claim) -> Stems:
     """Return the numbers that tell the subject from others of its kind."""
     return frozenset(word for word in claim.subject if word.isdecimal())
