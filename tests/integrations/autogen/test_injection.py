@@ -129,7 +129,7 @@ def test_each_of_two_memories_is_asked_with_the_users_words(book: commonplace.Bo
     async def main() -> None:
         harbour, kitchen = book.in_space("harbour"), book.in_space("kitchen")
         harbour.remember("The ferry leaves at noon")
-        kitchen.remember("On the ferry one can have lunch from eleven")
+        kitchen.remember("The evening ferry leaves at six")
         model = client()
         assistant = agent(CommonplaceMemory(harbour), CommonplaceMemory(kitchen), model=model)
         for _ in range(2):
