@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
-from importlib.util import find_spec
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -39,9 +37,6 @@ REPEAT: Final = 0.5
 """Probability of "repeats" from which a later statement counts as a repetition."""
 DOUBT: Final = 0.5
 """Probability of "replaces" and "disputes" together from which a pair that is not closed is linked as a dispute."""
-
-OWN: Final = Path(__file__).parent / "weights" / "statements"
-"""The folder of the model that ships with commonplace."""
 
 LONGEST: Final = 256
 """Tokens of a row: a window of a talk."""
@@ -197,7 +192,7 @@ class StatementReader:
     each of which is loaded when it is first needed.
     """
 
-    def __init__(self, path: Path = OWN, *, threads: int = 1) -> None:
+    def __init__(self, path: Path, *, threads: int = 1) -> None:
         self._folder = ModelFolder(path, ModelUnavailable)
         self.name: Final = self._folder.word("name")
         self._tokenizer = BertTokens(self._folder)
@@ -244,16 +239,6 @@ class StatementReader:
                 self._folder.ensure_whole(name)
                 self._sessions[name] = open_session(self._folder, name, self._threads)
             return self._sessions[name]
-
-
-def find_statements() -> Callable[[], StatementReader] | None:
-    """Return what loads the model that ships with commonplace, once for all; None without onnxruntime."""
-    return _load_own if find_spec("onnxruntime") is not None and OWN.exists() else None
-
-
-@cache
-def _load_own() -> StatementReader:
-    return StatementReader()
 
 
 def _pool(values: Floats, spans: Sequence[tuple[int, int]]) -> Floats:
